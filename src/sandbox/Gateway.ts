@@ -16,17 +16,18 @@ import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
+import type * as Scope from "effect/Scope"
 import type { ApiCredentials } from "../client/Credentials.ts"
 import type { Fault } from "./PlannedFault.ts"
 import type { Settings } from "./SandboxOptions.ts"
 import { maxBodyBytes, type SandboxRequest } from "./SandboxRequest.ts"
-import { makeChanges } from "./internal/changes.ts"
+import { type Changes, makeChanges } from "./internal/changes.ts"
 import { makeExecute } from "./internal/execute.ts"
 import type { Concerns } from "./internal/handlers.ts"
 import * as Ledger from "./internal/ledger.ts"
 import { logWait } from "./internal/patiently.ts"
 import { isRefusal, makePlan } from "./internal/plan.ts"
-import { makeRecent } from "./internal/recent.ts"
+import { makeRecent, type Recent } from "./internal/recent.ts"
 import { faultOf, type Met, play, type Reply, rewrite } from "./Reply.ts"
 import * as Refusal from "./Refusal.ts"
 import { answerOf, match, record } from "./internal/requests.ts"
@@ -54,6 +55,74 @@ const read = (request: HttpServerRequest.HttpServerRequest) =>
 
 /** Whether an answer is late, or never comes. */
 const isLate = (fault: Fault | undefined) => fault?.wait !== undefined || fault?.ending === "Silence"
+
+/** What a gateway is in, until it starts over or is restored. */
+interface State {
+  readonly ledger: Ledger.Ledger
+  readonly requests: Recent<SandboxRequest>
+  readonly plan: ReturnType<typeof makePlan>
+  readonly isSeen: boolean
+  credentials: ApiCredentials
+}
+
+/** The parts of a gateway that answer a request. */
+interface Parts {
+  readonly scope: Scope.Scope
+  readonly changes: Changes
+  readonly execute: Effect.Success<ReturnType<typeof makeExecute>>
+  readonly now: Effect.Effect<DateTime.Utc>
+  readonly webhooks: Effect.Success<ReturnType<typeof Webhooks.make>>
+  readonly state: () => State
+}
+
+const receive = Effect.fnUntraced(function* (
+  { changes, execute, now, scope, state, webhooks }: Parts,
+  request: HttpServerRequest.HttpServerRequest,
+  url: URL,
+  own: Met | undefined
+): Effect.fn.Return<Reply> {
+  const here = state()
+  const matched = match(request.method, url.pathname, here.isSeen)
+  const operation = matched.endpoint?.operation
+  const routed = operation === undefined ? request : request.modify({ url: `${matched.path}${url.search}` })
+  const text = yield* read(routed)
+  const body = Result.getOrElse(text, () => "")
+  const met = own ?? here.plan.next(operation)
+  const fault = faultOf(met)
+  const arrivedAt = yield* now
+  const recorded = here.requests.add(
+    (id) => record({ id, request, url, body, now: arrivedAt, operation, fault }),
+    body.length
+  )
+  const { id, idempotencyKey } = recorded
+  const write = { operation, key: idempotencyKey }
+  const concerns: Concerns = {}
+  changes.publish({ _tag: "Request", request: recorded })
+  if (isLate(fault)) yield* logWait
+  const reply = yield* play(met, {
+    execute: Effect.flatMap(now, (utc) => {
+      const { credentials, ledger } = state()
+      ledger.lapse(utc)
+      const failure = fault?.failure
+      return execute({ request: routed, matched, text, write, concerns, failure, credentials, ledger, now: utc })
+    }).pipe(
+      Effect.flatMap((response) => rewrite(response, fault)),
+      Effect.ensuring(webhooks.flush),
+      Effect.uninterruptible
+    ),
+    forgetKey: Effect.sync(() => state().ledger.forgetKey(write)),
+    // A gateway finishes a request that it has begun, also if its client no longer waits.
+    detach: (effect) => Effect.flatMap(Effect.forkIn(effect, scope), Fiber.join)
+  })
+  const answered: SandboxRequest = {
+    ...recorded,
+    ...concerns,
+    ...(reply._tag !== "Broken" && { ...answerOf(reply.response), answeredAt: DateTime.formatIso(yield* now) })
+  }
+  here.requests.replace(id, answered)
+  changes.publish({ _tag: "Request", request: answered })
+  return reply
+})
 
 export const make = Effect.fnUntraced(function* (settings: Settings) {
   const scope = yield* Effect.scope
@@ -92,13 +161,15 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
   })
   /** Without a seed of the user's, no id is made twice: each ledger has a seed of its own. */
   const seedOf = () => (settings.isSeeded ? settings.seed : `${settings.seed}/${states}`)
-  const makeState = (stored?: StoredLedger) => ({
+  const makeState = (stored?: StoredLedger): State => ({
     ledger: Ledger.make(settings, observer, { seed: seedOf(), isSeen, stored }),
     requests: makeRecent<SandboxRequest>(settings.keep),
     credentials: credentialsOf(rotations),
-    plan: makePlan()
+    plan: makePlan(),
+    isSeen
   })
   let state = makeState()
+  const parts: Parts = { scope, changes, execute, now, webhooks, state: () => state }
 
   return {
     settings,
@@ -108,57 +179,7 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
 
     /** The reply to a request that arrived at `url`. Its own fault is used before the planned faults. */
     receive: (request: HttpServerRequest.HttpServerRequest, url: URL, own?: Met): Effect.Effect<Reply> =>
-      Effect.gen(function* () {
-        const matched = match(request.method, url.pathname, isSeen)
-        const operation = matched.endpoint?.operation
-        const routed = operation === undefined ? request : request.modify({ url: `${matched.path}${url.search}` })
-        const text = yield* read(routed)
-        const body = Result.getOrElse(text, () => "")
-        const here = state
-        const met = own ?? here.plan.next(operation)
-        const fault = faultOf(met)
-        const arrivedAt = yield* now
-        const recorded = here.requests.add(
-          (id) => record({ id, request, url, body, now: arrivedAt, operation, fault }),
-          body.length
-        )
-        const { id, idempotencyKey } = recorded
-        const write = { operation, key: idempotencyKey }
-        const concerns: Concerns = {}
-        changes.publish({ _tag: "Request", request: recorded })
-        if (isLate(fault)) yield* logWait
-        const reply = yield* play(met, {
-          execute: Effect.flatMap(now, (utc) => {
-            state.ledger.lapse(utc)
-            return execute({
-              request: routed,
-              matched,
-              text,
-              write,
-              concerns,
-              failure: fault?.failure,
-              credentials: state.credentials,
-              ledger: state.ledger,
-              now: utc
-            })
-          }).pipe(
-            Effect.flatMap((response) => rewrite(response, fault)),
-            Effect.ensuring(webhooks.flush),
-            Effect.uninterruptible
-          ),
-          forgetKey: Effect.sync(() => state.ledger.forgetKey(write)),
-          // A gateway finishes a request that it has begun, also if its client no longer waits.
-          detach: (effect) => Effect.flatMap(Effect.forkIn(effect, scope), Fiber.join)
-        })
-        const answered: SandboxRequest = {
-          ...recorded,
-          ...concerns,
-          ...(reply._tag !== "Broken" && { ...answerOf(reply.response), answeredAt: DateTime.formatIso(yield* now) })
-        }
-        here.requests.replace(id, answered)
-        changes.publish({ _tag: "Request", request: answered })
-        return reply
-      }),
+      receive(parts, request, url, own),
 
     /** Whether a connection would be refused now: the sandbox is offline, or the next fault refuses it. */
     refuses: (method: string, url: URL, own?: Met): boolean =>

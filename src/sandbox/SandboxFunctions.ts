@@ -23,7 +23,7 @@ import { SandboxOverview } from "./SandboxOverview.ts"
 import { SandboxRequest } from "./SandboxRequest.ts"
 import { SandboxWebhook } from "./SandboxWebhook.ts"
 import type { Gateway } from "./Gateway.ts"
-import type { PayoutStep } from "./internal/ledger.ts"
+import type { Ledger, PayoutStep } from "./internal/ledger.ts"
 import { Listed, Listing, newest } from "./internal/lists.ts"
 import * as Lists from "./internal/lists.ts"
 import { named, names } from "./internal/plan.ts"
@@ -47,19 +47,16 @@ interface Entry<I, IE, O, E> {
   readonly run: (steered: Steered, input: I) => Effect.Effect<O, E>
 }
 
-const read = <I, IE, O, E extends Failure = never>(
-  does: string,
-  input: Schema.Codec<I, IE>,
-  output: Schema.Codec<O, unknown>,
-  run: Entry<I, IE, O, E>["run"]
-): Entry<I, IE, O, E> => ({ method: "GET", does, input, output, run })
-
-const step = <I, IE, O, E extends Failure = never>(
-  does: string,
-  input: Schema.Codec<I, IE>,
-  output: Schema.Codec<O, unknown>,
-  run: Entry<I, IE, O, E>["run"]
-): Entry<I, IE, O, E> => ({ ...read(does, input, output, run), method: "POST" })
+const entry =
+  (method: "GET" | "POST") =>
+  <I, IE, O, E extends Failure = never>(
+    does: string,
+    input: Schema.Codec<I, IE>,
+    output: Schema.Codec<O, unknown>,
+    run: Entry<I, IE, O, E>["run"]
+  ): Entry<I, IE, O, E> => ({ method, does, input, output, run })
+const read = entry("GET")
+const step = entry("POST")
 
 const Nothing = Schema.Struct({})
 const Done = Schema.Struct({ done: Schema.Literal(true) })
@@ -77,15 +74,31 @@ const ApiKey = Schema.Struct({ clientId: Schema.String, apiKey: Schema.String })
 
 const plain = ({ apiKey, clientId }: ApiCredentials) => ({ clientId, apiKey: Redacted.value(apiKey) })
 
+/** A step that gives nothing. */
+const act = <I, IE, E extends Failure = never>(
+  does: string,
+  input: Schema.Codec<I, IE>,
+  run: (gateway: Gateway, input: I) => Effect.Effect<unknown, E>
+) => step(does, input, Done, ({ gateway }, given) => Effect.as(run(gateway, given), done))
+
+/** A change of the ledger at the sandbox's time. */
+const change = <A, E extends Failure>(
+  { gateway }: Steered,
+  run: (ledger: Ledger, now: DateTime.Utc) => Result.Result<A, E>
+) => Effect.flatMap(gateway.now, (now) => Effect.fromResult(run(gateway.ledger(), now)))
+
 const move = (does: string, to: "Cancelled" | "Failed" | "Refunded") =>
-  step(does, Charge, SandboxTransaction, ({ gateway }, { transactionId }) =>
-    Effect.flatMap(gateway.now, (now) => Effect.fromResult(gateway.ledger().move(transactionId, to, now)))
+  step(does, Charge, SandboxTransaction, (steered, { transactionId }) =>
+    change(steered, (ledger, now) => ledger.move(transactionId, to, now))
   )
 
 const movePayout = (does: string, to: PayoutStep) =>
-  step(does, Id, SandboxWithdrawal, ({ gateway }, { id }) =>
-    Effect.flatMap(gateway.now, (now) => Effect.fromResult(gateway.ledger().movePayout(id, to, now)))
+  step(does, Id, SandboxWithdrawal, (steered, { id }) =>
+    change(steered, (ledger, now) => ledger.movePayout(id, to, now))
   )
+
+/** A write that no program of the user's sent. */
+const ownWrite = { operation: undefined, key: undefined, content: "" }
 
 /** Whether a request or a webhook is about a row: it names the row, or asked for it under its key. */
 const isAbout = (row: SandboxTransaction | SandboxWithdrawal, one: SandboxRequest | SandboxWebhook): boolean => {
@@ -115,10 +128,8 @@ export const functions = {
       late: Schema.optional(Schema.Boolean)
     }),
     SandboxTransaction,
-    ({ gateway }, { transactionId, ...payment }) =>
-      Effect.flatMap(gateway.now, (now) =>
-        Effect.fromResult(gateway.ledger().move(transactionId, "Paid", now, payment))
-      )
+    (steered, { transactionId, ...payment }) =>
+      change(steered, (ledger, now) => ledger.move(transactionId, "Paid", now, payment))
   ),
   cancel: move("Cancels an awaited charge.", "Cancelled"),
   fail: move("Fails an awaited charge.", "Failed"),
@@ -127,23 +138,18 @@ export const functions = {
     "Makes a PIX charge, as another program would.",
     Schema.Struct({ amount: Centavos, name: Schema.optional(Schema.NonEmptyString) }),
     SandboxTransaction,
-    ({ gateway }, { amount, name = "Maria Silva" }) =>
-      Effect.flatMap(gateway.now, (now) => {
-        const customer = { name, email: "maria@example.com" }
-        const request = { amount, currency: "BRL", paymentMethod: "PIX", customer } as const
-        const write = { operation: undefined, key: undefined, content: "" }
-        return Effect.fromResult(gateway.ledger().create(request, write, now))
-      })
+    (steered, { amount, name = "Maria Silva" }) => {
+      const customer = { name, email: "maria@example.com" }
+      const request = { amount, currency: "BRL", paymentMethod: "PIX", customer } as const
+      return change(steered, (ledger, now) => ledger.create(request, ownWrite, now))
+    }
   ),
   withdraw: step(
     "Asks for a payout, as another program would, to `pixKey` or the company's own key.",
     Schema.Struct({ amount: Centavos, pixKey: Schema.optional(Schema.NonEmptyString) }),
     SandboxWithdrawal,
-    ({ gateway }, request) =>
-      Effect.flatMap(gateway.now, (now) => {
-        const write = { operation: undefined, key: undefined, content: "" }
-        return Effect.fromResult(gateway.ledger().withdraw({ ...request, currency: "BRL" }, write, now))
-      })
+    (steered, request) =>
+      change(steered, (ledger, now) => ledger.withdraw({ ...request, currency: "BRL" }, ownWrite, now))
   ),
   processWithdrawal: movePayout("An awaited payout is being processed.", "Processing"),
   settleWithdrawal: movePayout("An awaited payout arrives.", "Settled"),
@@ -151,8 +157,7 @@ export const functions = {
     "An awaited payout fails, with the gateway's `reason`: its amount returns to the balance.",
     Schema.Struct({ id: Schema.Int, reason: Schema.optional(Schema.String) }),
     SandboxWithdrawal,
-    ({ gateway }, { id, reason }) =>
-      Effect.flatMap(gateway.now, (now) => Effect.fromResult(gateway.ledger().movePayout(id, "Rejected", now, reason)))
+    (steered, { id, reason }) => change(steered, (ledger, now) => ledger.movePayout(id, "Rejected", now, reason))
   ),
   returnWithdrawal: movePayout("A settled payout comes back: its amount returns to the balance.", "Returned"),
   credit: step(
@@ -160,12 +165,9 @@ export const functions = {
     Schema.Struct({ amount: Centavos }),
     Schema.Struct({ balance: Schema.Int }),
     ({ gateway }, { amount }) =>
-      Effect.map(
-        Effect.flatMap(
-          gateway.set(() => gateway.ledger().credit(amount)),
-          Effect.fromResult
-        ),
-        (balance) => ({ balance })
+      Effect.flatMap(
+        gateway.set(() => gateway.ledger().credit(amount)),
+        (credited) => Effect.fromResult(Result.map(credited, (balance) => ({ balance })))
       )
   ),
 
@@ -194,18 +196,13 @@ export const functions = {
     Schema.Array(Schema.Struct({ name: Schema.Literals(names), fields: Schema.Struct(FaultFields) })),
     () => Effect.succeed(names.map((name) => ({ name, fields: named(name).fields })))
   ),
-  clearFaults: step("Removes all planned faults.", Nothing, Done, ({ gateway }) =>
-    Effect.as(gateway.set(gateway.plan().clear), done)
-  ),
-  setOffline: step(
+  clearFaults: act("Removes all planned faults.", Nothing, (gateway) => gateway.set(gateway.plan().clear)),
+  setOffline: act(
     "Breaks every connection to the gateway, or stops that. The sandbox's own paths stay reachable.",
     Schema.Struct({ offline: Schema.Boolean }),
-    Done,
-    ({ gateway }, { offline }) => Effect.as(gateway.setOffline(offline), done)
+    (gateway, { offline }) => gateway.setOffline(offline)
   ),
-  forgetKeys: step("Forgets all idempotency keys.", Nothing, Done, ({ gateway }) =>
-    Effect.as(Effect.sync(gateway.ledger().forgetKeys), done)
-  ),
+  forgetKeys: act("Forgets all idempotency keys.", Nothing, (gateway) => Effect.sync(gateway.ledger().forgetKeys)),
   advance: step(
     "Pushes the sandbox's clock: charges lapse and webhooks are sent again.",
     Schema.Struct({ seconds: Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 3_153_600_000 })) }),
@@ -218,39 +215,24 @@ export const functions = {
   rotateCredentials: step("Makes another secret key. The old one is refused.", Nothing, ApiKey, ({ gateway }) =>
     Effect.map(gateway.rotate, plain)
   ),
-  reset: step("Starts over.", Nothing, Done, ({ gateway }) => Effect.as(gateway.reset, done)),
+  reset: act("Starts over.", Nothing, (gateway) => gateway.reset),
 
-  subscribe: step("Sends webhooks to a loopback address too.", Url, Done, ({ gateway }, { url }) =>
-    Result.match(
-      Result.try(() => gateway.webhooks.subscribe(url)),
-      {
-        onFailure: () => Effect.fail(Refusal.notTarget),
-        onSuccess: () =>
-          Effect.as(
-            gateway.set(() => undefined),
-            done
-          )
-      }
+  subscribe: act("Sends webhooks to a loopback address too.", Url, (gateway, { url }) =>
+    Effect.flatMap(
+      gateway.set(() => Result.try(() => gateway.webhooks.subscribe(url))),
+      (subscribed) => Effect.mapError(Effect.fromResult(subscribed), () => Refusal.notTarget)
     )
   ),
-  unsubscribe: step("Sends no more webhooks to an address.", Url, Done, ({ gateway }, { url }) =>
-    Effect.as(
-      gateway.set(() => gateway.webhooks.unsubscribe(url)),
-      done
-    )
+  unsubscribe: act("Sends no more webhooks to an address.", Url, (gateway, { url }) =>
+    gateway.set(() => gateway.webhooks.unsubscribe(url))
   ),
-  sendWebhook: step(
+  sendWebhook: act(
     "Sends a webhook of any content to each target.",
     Schema.Struct({ json: Schema.Json }),
-    Done,
-    ({ gateway }, { json }) => Effect.as(gateway.webhooks.send(json), done)
+    (gateway, { json }) => gateway.webhooks.send(json)
   ),
-  resendWebhook: step("Sends a webhook again to its target.", Id, Done, ({ gateway }, { id }) =>
-    Effect.as(gateway.webhooks.resend(id), done)
-  ),
-  awaitWebhooks: step("Waits until no webhook is under way.", Nothing, Done, ({ gateway }) =>
-    Effect.as(gateway.webhooks.awaitAttempts, done)
-  ),
+  resendWebhook: act("Sends a webhook again to its target.", Id, (gateway, { id }) => gateway.webhooks.resend(id)),
+  awaitWebhooks: act("Waits until no webhook is under way.", Nothing, (gateway) => gateway.webhooks.awaitAttempts),
 
   overview: read(
     "The balance, clock, planned faults, targets of webhooks.",
@@ -282,12 +264,11 @@ export const functions = {
     Effect.sync(() => plain(gateway.credentials()))
   ),
   transaction: read("One charge.", Charge, SandboxTransaction, ({ gateway }, { transactionId }) =>
-    Effect.suspend(() => {
-      const charge = gateway.ledger().find(transactionId)
-      return charge === undefined
-        ? Effect.fail(new SandboxNotFound({ subject: "transaction", id: transactionId }))
-        : Effect.succeed(charge)
-    })
+    Effect.suspend(() =>
+      Effect.fromNullishOr(gateway.ledger().find(transactionId)).pipe(
+        Effect.mapError(() => new SandboxNotFound({ subject: "transaction", id: transactionId }))
+      )
+    )
   ),
   transactions: list("transactions", SandboxTransaction, (gateway) => gateway.ledger().charges(), Lists.transactions),
   withdrawals: list("withdrawals", SandboxWithdrawal, (gateway) => gateway.ledger().payouts(), Lists.withdrawals),

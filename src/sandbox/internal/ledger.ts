@@ -163,21 +163,47 @@ const newPayout = (
   updatedAt: at
 })
 
-/** Makes a ledger: an empty one, or that of a state. */
-export const make = (settings: Settings, observer: Observer, { isSeen, seed, stored }: Origin) => {
-  const charges: Array<SandboxTransaction> = [...(stored?.charges ?? [])]
-  const payouts: Array<SandboxWithdrawal> = [...(stored?.payouts ?? [])]
-  const keys = makeOnce(stored?.keys)
-  const indexes = new Map(charges.map(({ transactionId }, index) => [transactionId, index]))
-  const awaiting = new Set(charges.flatMap(({ status }, index) => (status === "Awaiting" ? [index] : [])))
+/** The money of a ledger, and a bound of all its sums. */
+const makeFunds = (settings: Settings, stored: StoredLedger | undefined) => {
   let balance: number = stored?.balance ?? settings.balance
   /** An upper bound of the balance and of the awaited sum: it is a safe integer, so both are. */
   let volume = stored === undefined ? balance : volumeOf(stored)
+  return {
+    balance: () => balance,
+    /** Adds to the balance; a negative amount takes from it. */
+    add: (amount: number): void => void (balance += amount),
+    /** Adds to the bound, unless a sum would not be a safe integer. */
+    bound: (amount: number): boolean => {
+      if (!Number.isSafeInteger(volume + amount)) return false
+      volume += amount
+      return true
+    }
+  }
+}
+
+/** What charges and payouts share. */
+interface Shared {
+  readonly settings: Settings
+  readonly observer: Observer
+  readonly origin: Origin
+  readonly funds: ReturnType<typeof makeFunds>
+  readonly keys: ReturnType<typeof makeOnce>
+}
+
+const refusalOf = (strict: boolean, currency: string | undefined): Refusal.Refusal | undefined => {
+  if (currency === undefined) return strict ? Refusal.noCurrency : undefined
+  return currency === "BRL" ? undefined : Refusal.notBrl
+}
+
+const makeCharges = ({ funds, keys, observer, origin, settings }: Shared) => {
+  const { isSeen, seed, stored } = origin
+  const charges: Array<SandboxTransaction> = [...(stored?.charges ?? [])]
+  const indexes = new Map(charges.map(({ transactionId }, index) => [transactionId, index]))
+  const awaiting = new Set(charges.flatMap(({ status }, index) => (status === "Awaiting" ? [index] : [])))
   let awaited = 0
   for (const index of awaiting) awaited += charges[index]?.amount ?? 0
   /** No awaited charge lapses before this time. */
   let nextExpiry = stored === undefined ? Infinity : 0
-  const pixKey = settings.pixKey && PixKey.toPair(settings.pixKey)
 
   // A merchant that no code can name is a mistake in the settings. It is found here, before the first charge.
   Result.getOrThrow(copyAndPaste(settings.merchant, uuid(seed)))
@@ -190,8 +216,8 @@ export const make = (settings: Settings, observer: Observer, { isSeen, seed, sto
     const states = [...charge.states, { status, at }]
     const next = { ...charge, status, states, updatedAt: at, ...(paid !== undefined && { paid }) }
     charges[index] = next
-    if (status === "Paid") balance += valueOf(next)
-    if (status === "Refunded") balance -= valueOf(next)
+    if (status === "Paid") funds.add(valueOf(next))
+    if (status === "Refunded") funds.add(-valueOf(next))
     observer.noteTransaction(next, false)
     return next
   }
@@ -213,15 +239,7 @@ export const make = (settings: Settings, observer: Observer, { isSeen, seed, sto
     for (const { charge, at } of due) setStatus(charge, "Cancelled", isoOf(at))
   }
 
-  const refusalOf = (currency: string | undefined): Refusal.Refusal | undefined => {
-    if (currency === undefined) return settings.strict ? Refusal.noCurrency : undefined
-    return currency === "BRL" ? undefined : Refusal.notBrl
-  }
-
   return {
-    /** Whether the gateway answers as seen. */
-    isSeen,
-
     create: (
       request: CreateTransactionRequest,
       write: Write,
@@ -230,16 +248,16 @@ export const make = (settings: Settings, observer: Observer, { isSeen, seed, sto
     ): Result.Result<SandboxTransaction, Refusal.Refusal> =>
       keys.run(write, charges, () => {
         const { amount, paymentMethod } = request
-        const problem = refusalOf(request.currency)
+        const problem = refusalOf(settings.strict, request.currency)
         if (problem !== undefined) return Result.fail(problem)
         const rowId = charges.length + 1
         const transactionId = (isSeen ? chargeId : uuid)(`${seed}/transaction/${rowId}`)
         const at = DateTime.toEpochMillis(now)
         const expiry = paymentMethod === "PIX" ? at + (request.pix?.expiresInDays ?? 1) * day : undefined
         if (expiry !== undefined && expiry > endOfTime) return Result.fail(Refusal.noSuchDate)
-        if (!Number.isSafeInteger(volume + amount)) return Result.fail(Refusal.overVolume)
         const code = copyAndPaste(settings.merchant, transactionId, amount)
         if (Result.isFailure(code)) return Result.fail(Refusal.notChargeable)
+        if (!funds.bound(amount)) return Result.fail(Refusal.overVolume)
         const pix = expiry === undefined ? {} : { qrcode: code.success, expiresAt: isoOf(expiry) }
         const charge = newCharge(request, { transactionId, ...pix }, sent, { id: rowId, key: write.key, at: isoOf(at) })
         charges.push(charge)
@@ -247,31 +265,8 @@ export const make = (settings: Settings, observer: Observer, { isSeen, seed, sto
         awaiting.add(rowId - 1)
         nextExpiry = Math.min(nextExpiry, expiry ?? Infinity)
         awaited += amount
-        volume += amount
         observer.noteTransaction(charge, true)
         return Result.succeed(charge)
-      }),
-
-    withdraw: (
-      request: WithdrawalRequestBody,
-      write: Write,
-      now: DateTime.Utc,
-      failure?: string
-    ): Result.Result<SandboxWithdrawal, Refusal.Refusal> =>
-      keys.run(write, payouts, () => {
-        const problem = refusalOf(request.currency)
-        if (problem !== undefined) return Result.fail(problem)
-        const payee = payeeOf(request, pixKey, isSeen)
-        if (Result.isFailure(payee)) return Result.fail(payee.failure)
-        const { refusal, to } = payee.success
-        const reason = failure ?? refusal?.message
-        if (reason === undefined && request.amount > balance) return Result.fail(Refusal.insufficientBalance)
-        const made = { id: payouts.length + 1, key: write.key, at: DateTime.formatIso(now) }
-        const payout = newPayout(request, to, reason, made)
-        payouts.push(payout)
-        if (payout.status === "Awaiting") balance -= payout.amount
-        observer.noteWithdrawal(payout, true)
-        return Result.succeed(payout)
       }),
 
     find,
@@ -279,20 +274,8 @@ export const make = (settings: Settings, observer: Observer, { isSeen, seed, sto
 
     /** The charges, oldest first. A caller does not change the list. */
     charges: (): ReadonlyArray<SandboxTransaction> => charges,
-    payouts: (): ReadonlyArray<SandboxWithdrawal> => payouts,
-    balance: () => balance,
     /** The sum of the awaited charges, in centavos. */
     awaited: () => awaited,
-    /** The key on the company's account. */
-    pixKey,
-
-    /** Adds to the balance. It fails for an amount with which a sum would not be a safe integer. */
-    credit: (amount: Centavos): Result.Result<number, Refusal.Refusal> => {
-      if (!Number.isSafeInteger(volume + amount)) return Result.fail(Refusal.overCredit)
-      volume += amount
-      balance += amount
-      return Result.succeed(balance)
-    },
 
     /** Brings a charge into another state. A charge that is in the state already is not changed. */
     move: (
@@ -307,8 +290,7 @@ export const make = (settings: Settings, observer: Observer, { isSeen, seed, sto
         steerable("transaction", transactionId, find(transactionId), from, to),
         (charge): Result.Result<SandboxTransaction, Refusal.Refusal> => {
           if (charge.status === to) return Result.succeed(charge)
-          if (!Number.isSafeInteger(volume + (amount ?? 0))) return Result.fail(Refusal.overCredit)
-          volume += amount ?? 0
+          if (!funds.bound(amount ?? 0)) return Result.fail(Refusal.overCredit)
           const paid = amount === charge.amount ? undefined : amount
           const at = DateTime.formatIso(now)
           // A charge that is paid late has lapsed before.
@@ -316,7 +298,39 @@ export const make = (settings: Settings, observer: Observer, { isSeen, seed, sto
           return Result.succeed(setStatus(lapsed, to, at, paid))
         }
       )
-    },
+    }
+  }
+}
+
+const makePayouts = ({ funds, keys, observer, origin, settings }: Shared) => {
+  const payouts: Array<SandboxWithdrawal> = [...(origin.stored?.payouts ?? [])]
+  const pixKey = settings.pixKey && PixKey.toPair(settings.pixKey)
+  return {
+    withdraw: (
+      request: WithdrawalRequestBody,
+      write: Write,
+      now: DateTime.Utc,
+      failure?: string
+    ): Result.Result<SandboxWithdrawal, Refusal.Refusal> =>
+      keys.run(write, payouts, () => {
+        const problem = refusalOf(settings.strict, request.currency)
+        if (problem !== undefined) return Result.fail(problem)
+        const payee = payeeOf(request, pixKey, origin.isSeen)
+        if (Result.isFailure(payee)) return Result.fail(payee.failure)
+        const { refusal, to } = payee.success
+        const reason = failure ?? refusal?.message
+        if (reason === undefined && request.amount > funds.balance()) return Result.fail(Refusal.insufficientBalance)
+        const made = { id: payouts.length + 1, key: write.key, at: DateTime.formatIso(now) }
+        const payout = newPayout(request, to, reason, made)
+        payouts.push(payout)
+        if (payout.status === "Awaiting") funds.add(-payout.amount)
+        observer.noteWithdrawal(payout, true)
+        return Result.succeed(payout)
+      }),
+
+    payouts: (): ReadonlyArray<SandboxWithdrawal> => payouts,
+    /** The key on the company's account. */
+    pixKey,
 
     /** Brings a payout into another state. A payout that is in the state already is not changed. */
     movePayout: (
@@ -331,20 +345,41 @@ export const make = (settings: Settings, observer: Observer, { isSeen, seed, sto
         const states = [...(payout.states ?? []), { status: to, at: updatedAt }]
         const next = { ...payout, status: to, states, updatedAt, ...(reason !== undefined && { reason }) }
         payouts[id - 1] = next
-        if (to === "Rejected" || to === "Returned") balance += payout.amount
+        if (to === "Rejected" || to === "Returned") funds.add(payout.amount)
         observer.noteWithdrawal(next, false)
         return next
-      }),
+      })
+  }
+}
 
+/** Makes a ledger: an empty one, or that of a state. */
+export const make = (settings: Settings, observer: Observer, origin: Origin) => {
+  const keys = makeOnce(origin.stored?.keys)
+  const funds = makeFunds(settings, origin.stored)
+  const shared: Shared = { settings, observer, origin, funds, keys }
+  const charges = makeCharges(shared)
+  const payouts = makePayouts(shared)
+  return {
+    ...charges,
+    ...payouts,
+    /** Whether the gateway answers as seen. */
+    isSeen: origin.isSeen,
+    balance: funds.balance,
+    /** Adds to the balance. It fails for an amount with which a sum would not be a safe integer. */
+    credit: (amount: Centavos): Result.Result<number, Refusal.Refusal> => {
+      if (!funds.bound(amount)) return Result.fail(Refusal.overCredit)
+      funds.add(amount)
+      return Result.succeed(funds.balance())
+    },
     forgetKey: keys.forget,
     forgetKeys: keys.forgetAll,
 
     /** The rows are shared with the ledger, which never changes one. */
     snapshot: (): StoredLedger => ({
-      charges: [...charges],
-      payouts: [...payouts],
+      charges: [...charges.charges()],
+      payouts: [...payouts.payouts()],
       keys: keys.snapshot(),
-      balance
+      balance: funds.balance()
     })
   }
 }

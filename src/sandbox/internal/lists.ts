@@ -65,15 +65,19 @@ const statusOf = ({ status }: { readonly status: string }) => status
 const numberOf = ({ id }: { readonly id: number }) => id
 const keyOf = ({ idempotencyKey }: { readonly idempotencyKey?: string | undefined }) => idempotencyKey
 
+/** An amount in reais, with a point and with a comma. */
+const reaisOf = ({ amount }: { readonly amount: number }) =>
+  [".", ","].map((point) => (amount / 100).toFixed(2).replace(".", point))
+
 /** The texts and states of the rows of each list. */
 export const transactions = {
   keyOf,
   numberOf: ({ rowId }: SandboxTransaction) => rowId,
   statusOf,
-  textOf: ({ amount, customer, idempotencyKey, rowId, status, transactionId }: SandboxTransaction) => {
-    const reais = (amount / 100).toFixed(2)
-    const words = [transactionId, idempotencyKey, status, customer.name, customer.email, customer.externalRef]
-    return `${words.join(" ")} ${reais} ${reais.replace(".", ",")} #${rowId}`
+  textOf: (row: SandboxTransaction) => {
+    const { email, externalRef, name } = row.customer
+    const words = [row.transactionId, row.idempotencyKey, row.status, name, email, externalRef]
+    return [...words, ...reaisOf(row), `#${row.rowId}`].join(" ")
   }
 }
 
@@ -81,10 +85,8 @@ export const withdrawals = {
   keyOf,
   numberOf,
   statusOf,
-  textOf: ({ amount, id, idempotencyKey, pixKey, status }: SandboxWithdrawal) => {
-    const reais = (amount / 100).toFixed(2)
-    return [idempotencyKey, status, pixKey, reais, reais.replace(".", ","), `#${id}`].join(" ")
-  }
+  textOf: (row: SandboxWithdrawal) =>
+    [row.idempotencyKey, row.status, row.pixKey, ...reaisOf(row), `#${row.id}`].join(" ")
 }
 
 export const requests = {

@@ -80,6 +80,12 @@ const payloadOfWithdrawal = ({
   createdAt
 })
 
+/** The target that a charge names itself, if the sandbox may send to it. */
+const postbackOf = ({ postbackUrl }: SandboxTransaction, { allowedHosts }: Settings): Target | undefined =>
+  postbackUrl !== undefined && parseLocalUrl(postbackUrl, allowedHosts) !== undefined
+    ? toTarget(postbackUrl, "postbackUrl", allowedHosts)
+    : undefined
+
 /** The webhooks of a state. */
 type Stored = Pick<SandboxState, "targets" | "webhooks">
 
@@ -122,12 +128,6 @@ export const make = Effect.fnUntraced(function* (
     const event = isSeen() ? { eventId: eventId(settings, json, createdAt) } : {}
     for (const target of to) add(target, { ...more, ...event, json, createdAt, attempts: [] })
   }
-
-  /** The target that a charge names itself, if the sandbox may send to it. */
-  const postbackOf = ({ postbackUrl }: SandboxTransaction): Target | undefined =>
-    postbackUrl !== undefined && parseLocalUrl(postbackUrl, settings.allowedHosts) !== undefined
-      ? targetOf(postbackUrl, "postbackUrl")
-      : undefined
 
   const attempt = Effect.fnUntraced(function* (delivery: Delivery) {
     const at = DateTime.formatIso(yield* now)
@@ -188,7 +188,7 @@ export const make = Effect.fnUntraced(function* (
     addTransaction: (transaction: SandboxTransaction) => {
       const { transactionId, updatedAt } = transaction
       if (!isSeen()) return addTo(targets, payloadOfTransaction(transaction), updatedAt, { transactionId })
-      const postback = postbackOf(transaction)
+      const postback = postbackOf(transaction, settings)
       addTo(postback === undefined ? targets : [postback], cashInBody(settings, transaction), updatedAt, {
         transactionId,
         ...(postback !== undefined && { isPostback: true })
@@ -239,10 +239,7 @@ export const make = Effect.fnUntraced(function* (
 
     snapshot: (): Stored => ({
       targets: targets.filter((target) => !isHandler(target)).map(({ name }) => name),
-      webhooks: deliveries
-        .all()
-        .filter(({ target }) => !isHandler(target))
-        .map(({ row }) => row)
+      webhooks: deliveries.all().flatMap(({ row, target }) => (isHandler(target) ? [] : [row]))
     }),
 
     /** Replaces the webhooks by those of a state. Handlers of this process stay subscribed. */
