@@ -23,11 +23,8 @@
  */
 declare module "./Rehearsed.ts" {}
 
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
-import * as Scope from "effect/Scope"
-import { CurrentRehearsal, type Detail } from "../internal/rehearsal.ts"
+import { beginToReceive, CurrentRehearsal, type Detail } from "../internal/rehearsal.ts"
 
 /** The payout that a fact is about, by your own reference. */
 type OfPayout = Detail & { readonly reference: string }
@@ -75,25 +72,10 @@ export const owes = (debt: {
 }): Effect.Effect<void> => Effect.map(CurrentRehearsal, (rehearsal) => rehearsal?.owes(debt.reference, debt.amount))
 
 /**
- * Receives the gateway's webhooks in this process from now on, or until the current scope closes, with a handler of your own. A
- * handler that fails is answered with 500. `Webhook` of `effect-pix/webhook` receives without it; the handler that was given last
- * receives. A program that has ended receives nothing: its port is closed, and the gateway repeats for a while.
+ * Receives the gateway's webhooks with a handler of your own, from now on until this process ends: its port is closed then, and the
+ * gateway repeats for a while. A handler that fails is answered with 500. `Webhook` of `effect-pix/webhook` receives without
+ * it, for as long as its layer is open. The handler that was given last receives.
  */
 export const receive = <E, R>(
   handler: (request: Request) => Effect.Effect<Response, E, R>
-): Effect.Effect<void, never, R> =>
-  Effect.contextWith((context: Context.Context<R>) =>
-    Effect.flatMap(CurrentRehearsal, (rehearsal) => {
-      const stop = rehearsal?.receive((request) =>
-        handler(request).pipe(
-          Effect.catchCause(() => Effect.succeed(new Response(undefined, { status: 500 }))),
-          Effect.provideContext(context)
-        )
-      )
-      // A program may receive outside of any scope.
-      const scope = Context.getOption(context as Context.Context<unknown>, Scope.Scope)
-      return stop === undefined || Option.isNone(scope)
-        ? Effect.void
-        : Scope.addFinalizer(scope.value, Effect.sync(stop))
-    })
-  )
+): Effect.Effect<void, never, R> => Effect.asVoid(beginToReceive(handler))

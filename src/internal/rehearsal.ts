@@ -3,7 +3,8 @@
  * so the marks in a program cost nothing there, and bring no sandbox into its bundle.
  */
 import * as Context from "effect/Context"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
+import { constVoid } from "effect/Function"
 import type * as Schema from "effect/Schema"
 
 /** The details of a declaration. */
@@ -22,3 +23,23 @@ export interface Rehearsal {
 export const CurrentRehearsal = Context.Reference<Rehearsal | undefined>("effect-pix/Rehearsal", {
   defaultValue: () => undefined
 })
+
+/**
+ * Begins to receive the gateway's webhooks in the process of a rehearsal, and returns how to end that. A handler that fails is
+ * answered with 500.
+ */
+export const beginToReceive = <E, R>(
+  handler: (request: Request) => Effect.Effect<Response, E, R>
+): Effect.Effect<() => void, never, R> =>
+  Effect.contextWith((context: Context.Context<R>) =>
+    Effect.map(
+      CurrentRehearsal,
+      (rehearsal) =>
+        rehearsal?.receive((request) =>
+          handler(request).pipe(
+            Effect.catchCause(() => Effect.succeed(new Response(undefined, { status: 500 }))),
+            Effect.provideContext(context)
+          )
+        ) ?? constVoid
+    )
+  )

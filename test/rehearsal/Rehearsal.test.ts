@@ -2,7 +2,7 @@
 import { describe, expect, expectTypeOf, test } from "@effect/vitest"
 import { Context, type Duration, Effect, Layer, Metric, Random, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
-import { Payments, Rehearsed, WithdrawalLookup } from "effect-pix"
+import { Payments, type PaymentsClient, Rehearsed, WithdrawalLookup } from "effect-pix"
 import {
   Rehearsal,
   type RehearsalOptions,
@@ -40,7 +40,7 @@ const stores = Layer.sync(Log, () => [])
 /** Plays a program in one schedule: its findings, its calls, its first note and what is left in its log. */
 const playIn = Effect.fnUntraced(function* (
   only: string,
-  program: Effect.Effect<unknown, unknown, Payments | WithdrawalLookup | Log>,
+  program: Effect.Effect<unknown, unknown, Payments | PaymentsClient | WithdrawalLookup | Log>,
   options: Omit<RehearsalOptions<Log>, "stores" | "only"> = {},
   around: Layer.Layer<never, never, Sandbox> = Layer.empty
 ) {
@@ -251,6 +251,19 @@ describe("webhooks in a rehearsal", () => {
     expect(ended.log).toBe("")
     const going = yield* playIn("undisturbed", Effect.andThen(program, Effect.sleep("1 hour")), { payAfter })
     expect(going.log).toBe("Paid")
+  })
+
+  live("a webhook layer that was closed receives nothing more", function* () {
+    const told = Webhook.layer({ onPaid: () => Effect.void, onRefunded: () => Effect.void })
+    const program = (open: Duration.Input) =>
+      Effect.andThen(Effect.provide(Effect.andThen(charge, Effect.sleep(open)), told), Effect.sleep("1 hour"))
+    for (const [open, lookups] of [
+      ["30 seconds", 0],
+      ["10 minutes", 1]
+    ] as const) {
+      const { calls } = yield* playIn("undisturbed", program(open), { payAfter })
+      expect(calls.filter(({ operation }) => operation === "getTransaction")).toHaveLength(lookups)
+    }
   })
 
   live("a forged webhook waits for a program that receives later", function* () {

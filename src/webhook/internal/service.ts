@@ -15,7 +15,6 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { clientOfLayer } from "../../client/PaymentsClient.ts"
 import { PaymentsPolicy } from "../../client/PaymentsPolicy.ts"
 import { paymentsTag } from "../../client/PaymentsTag.ts"
-import { receive } from "../../client/Rehearsed.ts"
 import { getTransaction } from "../../contract/Endpoints.ts"
 import { bothSettings, invalidRequest } from "../../contract/Options.ts"
 import { issuesOf } from "../../contract/RequestIssues.ts"
@@ -23,6 +22,7 @@ import { database, DatabaseError, mapDatabaseError } from "../../durable/Databas
 import { defaultTimeout } from "../../durable/HandOut.ts"
 import { migrate, requireNewest } from "../../durable/Tables.ts"
 import { repeatedly, workersScope } from "../../durable/Work.ts"
+import { beginToReceive } from "../../internal/rehearsal.ts"
 import { workRows } from "../../durable/WorkRows.ts"
 import { followWrites, makeWrites, type NextWrite, written } from "../../internal/soleWriter.ts"
 import type { Lines } from "../../internal/spans.ts"
@@ -185,7 +185,7 @@ const callsOf = Effect.fnUntraced(function* (
       Effect.map((response) => HttpServerResponse.toWeb(response))
     )
   }
-  yield* receive(answer)
+  yield* Effect.acquireRelease(beginToReceive(answer), (stop) => Effect.sync(stop))
   return {
     handle,
     answer,
