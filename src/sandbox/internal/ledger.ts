@@ -170,8 +170,8 @@ const makeFunds = (settings: Settings, stored: StoredLedger | undefined) => {
   let volume = stored === undefined ? balance : volumeOf(stored)
   return {
     balance: () => balance,
-    /** Adds to the balance; a negative amount takes from it. */
     add: (amount: number): void => void (balance += amount),
+    take: (amount: number): void => void (balance -= amount),
     /** Adds to the bound, unless a sum would not be a safe integer. */
     bound: (amount: number): boolean => {
       if (!Number.isSafeInteger(volume + amount)) return false
@@ -217,7 +217,7 @@ const makeCharges = ({ funds, keys, observer, origin, settings }: Shared) => {
     const next = { ...charge, status, states, updatedAt: at, ...(paid !== undefined && { paid }) }
     charges[index] = next
     if (status === "Paid") funds.add(valueOf(next))
-    if (status === "Refunded") funds.add(-valueOf(next))
+    if (status === "Refunded") funds.take(valueOf(next))
     observer.noteTransaction(next, false)
     return next
   }
@@ -323,7 +323,7 @@ const makePayouts = ({ funds, keys, observer, origin, settings }: Shared) => {
         const made = { id: payouts.length + 1, key: write.key, at: DateTime.formatIso(now) }
         const payout = newPayout(request, to, reason, made)
         payouts.push(payout)
-        if (payout.status === "Awaiting") funds.add(-payout.amount)
+        if (payout.status === "Awaiting") funds.take(payout.amount)
         observer.noteWithdrawal(payout, true)
         return Result.succeed(payout)
       }),
