@@ -137,7 +137,9 @@ const show = Effect.map(find, (order) => {
 }).pipe(Effect.orElseSucceed(() => notFound))
 
 const noAnswer = HttpServerResponse.setStatus(
-  HttpServerResponse.html(html("<p>PIX does not answer. You have not paid; go back and try again.</p>")),
+  HttpServerResponse.html(
+    html("<p>PIX does not answer. If you have paid, wait a minute; if not, go back and try again.</p>")
+  ),
   503
 )
 

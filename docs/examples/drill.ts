@@ -2,7 +2,7 @@
  * A drill for who will be on call: a worker dies while the gateway pays, the next one goes on, and a person judges a refusal in
  * words that nobody knows. It runs in memory.
  */
-import { Effect, Layer, Option, Schedule } from "effect"
+import { Console, Effect, Layer, Option, Schedule } from "effect"
 import { Money, PaymentsPolicy, PixKey } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
 import { PayoutQueue, type PayoutState } from "effect-pix/payouts"
@@ -37,22 +37,29 @@ const drill = Effect.gen(function* () {
   // 1. The gateway pays, and is silent. The worker is gone before there is an answer.
   yield* sandbox.fault("requestWithdrawal", Fault.silence({ executed: true }))
   yield* queue.submit(payout("drill-1"))
-  const killed = yield* work("drill-1", "accepted") // in doubt: it may have been paid
+  const killed = yield* work("drill-1", "accepted")
+  yield* Console.log(`1. The worker is dead. drill-1 is ${killed}: it may have been paid.`)
 
   // 2. The next worker asks with the same key.
   const next = yield* work("drill-1", "accepted", "unknown")
   const paid = (yield* sandbox.withdrawals).length
+  yield* Console.log(
+    `2. Another worker asked with the same key. drill-1 is ${next}, and the gateway has ${paid} payout.`
+  )
 
   // 3. A refusal in words that no list knows proves nothing: the payout waits for a person.
   yield* sandbox.fault("requestWithdrawal", Fault.ownWords("Recusado pela política da casa."))
   yield* queue.submit(payout("drill-2"))
   const parked = yield* work("drill-2", "accepted", "unknown")
+  yield* Console.log(`3. The gateway refused in unknown words. drill-2 is ${parked}.`)
 
   // 4. The person looks into the gateway's panel, finds no such withdrawal, and says so of the sentence.
   const sentence = Option.fromUndefinedOr((yield* queue.sentences)[0])
   if (Option.isSome(sentence))
     yield* queue.judge(sentence.value.digest, { as: "refused", seen: "drill-2", by: "ana", note: "not in the panel" })
-  return { killed, next, paid, parked, judged: yield* look("drill-2") }
+  const judged = yield* look("drill-2")
+  yield* Console.log(`4. A person judged the words. drill-2 is ${judged}.`)
+  return { killed, next, paid, parked, judged }
 })
 
 // Short times, so that the drill takes seconds.

@@ -20,9 +20,10 @@ const post = Effect.gen(function* () {
 const charge = Effect.gen(function* () {
   const answer = yield* Effect.flatMap(order, chargeFor)
   if (answer._tag === "Paid") {
-    // Found by the lookup, before any delivery: the webhook hands it out, once.
+    // The lookup found it before any delivery: the webhook's `onPaid` is called, once.
     yield* Webhook.use(({ check }) => check(answer.detail.transactionId))
-    return yield* json({ state: "paid" })
+    // Another amount was paid: a person decides.
+    return yield* json({ state: answer.amount === "same" ? "paid" : "another amount was paid" })
   }
   const { qrcode } = answer.charge.pix
   return yield* json({ state: "open", code: qrcode, image: QrCode.dataUrl(qrcode) })
