@@ -118,7 +118,7 @@ describe("the checkout page", () => {
     yield* sandbox.fault("createTransaction", Fault.html(200, { executed: true }))
     const failed = yield* visit("POST", "/orders/42")
     assert.strictEqual(failed.status, 503)
-    assert.include(failed.body, "You have not paid")
+    assert.include(failed.body, "If you have paid")
     assert.strictEqual((yield* visit("POST", "/orders/42")).status, 303)
     assert.lengthOf(yield* sandbox.transactions, 1)
     const keys = (yield* sandbox.requests).map(({ idempotencyKey }) => idempotencyKey)
