@@ -46,10 +46,10 @@ BEGIN
   -- The application submits, also by submit.sql, and runs sheets. It changes nothing that was submitted: it stores what a
   -- webhook claims. What it inserts was never sent: see the trigger below.
   GRANT INSERT (account, idempotency_key, reference, amount, request, request_check, state, submitted_by,
-    offered_by, sends, because, not_before, due_at, wanted_at, waits_since,
+    sends, because, not_before, due_at, wanted_at, waits_since,
     contradicted, may_have_left_at, fingerprint, error, submitted_at, updated_at, version)
     ON effect_pix_payouts TO effect_pix_application;
-  GRANT UPDATE (ended_as, lookups, due_at, taken_by, tries, offered_by, updated_at, version)
+  GRANT UPDATE (ended_as, lookups, due_at, taken_by, tries, updated_at, version)
     ON effect_pix_payouts TO effect_pix_application;
   -- The worker sends, and deletes what is to be forgotten. The trigger below bounds what it may write.
   GRANT UPDATE ON effect_pix_payouts TO effect_pix_worker;
@@ -62,7 +62,7 @@ BEGIN
     identity, seen_at, lookup_at, lookups_stopped_at, lookup_found_at, moved_at, hands_out)
     ON effect_pix_payout_accounts TO effect_pix_worker;
   -- The operator takes the steps of the command: it alone settles, judges what is parked or refused, and sets limits. It submits nothing.
-  GRANT UPDATE (state, due_at, taken_by, tries, offered_by,
+  GRANT UPDATE (state, due_at, taken_by, tries,
     may_have_left_at, fingerprint, wanted_at, not_before, because, waits_since, counted_day,
     error, digest, request, request_check, payee, reason, lookups, ended_as, ended_by, ended_at, contradicted,
     updated_at, version) ON effect_pix_payouts TO effect_pix_operator;

@@ -20,7 +20,6 @@ CREATE TABLE effect_pix_payouts (
   taken_by VARCHAR(36),
   tries INTEGER NOT NULL DEFAULT 0,
   submitted_by VARCHAR(100),
-  offered_by VARCHAR(49),
   sends INTEGER NOT NULL DEFAULT 0,
   may_have_left_at BIGINT,
   fingerprint VARCHAR(40),

@@ -47,7 +47,7 @@ export const withoutValues = (exit: Exit.Exit<unknown, unknown>): Exit.Exit<void
 /** Runs `effect` in a span if a tracer is installed. */
 export const inSpan = <A, E, R>(
   name: string,
-  options: Pick<Tracer.SpanOptionsNoTrace, "kind" | "attributes" | "links" | "root">,
+  options: Pick<Tracer.SpanOptionsNoTrace, "kind" | "attributes" | "root">,
   effect: (span: Tracer.Span | undefined) => Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> =>
   Effect.withFiber((fiber) =>

@@ -195,23 +195,6 @@ describe("what the queue of payouts exports", () => {
     assert.deepStrictEqual(missing, [])
   })
 
-  effect("a send is linked to the submit or the step that queued its payout, also after a rate limit", function* () {
-    const { spans } = yield* exported
-    const linked = (reference: string) =>
-      spans
-        .filter(({ attributes, name }) => name === "PayoutQueue.send" && attributes["payments.reference"] === reference)
-        .map(({ links }) =>
-          links?.map(
-            ({ spanId, traceId }) => spans.find((one) => one.spanId === spanId && one.traceId === traceId)?.name
-          )
-        )
-    assert.deepStrictEqual(linked("posted"), [["PayoutQueue.submit"]])
-    assert.deepStrictEqual(linked("defect"), [["PayoutQueue.submitMany"], ["PayoutQueue.submitMany"]])
-    assert.deepStrictEqual(linked("limited"), [["PayoutQueue.submit"], ["PayoutQueue.submit"], ["PayoutQueue.submit"]])
-    assert.deepStrictEqual(linked("refused"), [["PayoutQueue.submit"], ["PayoutQueue.retry"]])
-    assert.deepStrictEqual(linked("waiting"), [["PayoutQueue.submitMany"]])
-  })
-
   effect(
     "a line about one payout that a worker handles has the trace of its send, and the attributes that its span has",
     function* () {

@@ -16,12 +16,11 @@ interface Line {
   readonly attributes: Attributes
 }
 
-const spanOf = ({ attributes, events, links, name, spanId, status, traceId }: Tracer.NativeSpan) => ({
+const spanOf = ({ attributes, events, name, spanId, status, traceId }: Tracer.NativeSpan) => ({
   name,
   spanId,
   traceId,
   attributes: Object.fromEntries(attributes),
-  links: links.map(({ span }) => ({ spanId: span.spanId, traceId: span.traceId })),
   events: events.map(([event, , of]) => ({ name: event, attributes: of })),
   // A value is not exported.
   failure: status._tag === "Ended" && Exit.isFailure(status.exit) ? Cause.pretty(status.exit.cause) : undefined

@@ -2,13 +2,11 @@
  * The rows, and the notices of their changes, for clients and workers. Only `insert` and `change` write the state of a row.
  */
 import * as Clock from "effect/Clock"
-import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
 import * as RcMap from "effect/RcMap"
 import type { Fragment } from "effect/sql/Statement"
-import * as Tracer from "effect/Tracer"
 import { repeatedly } from "../../durable/Work.ts"
 import { released } from "./machine/accountTime.ts"
 import { step as stepOf, type Step } from "./machine/edges.ts"
@@ -23,20 +21,6 @@ import { countChange } from "./signals/signals.ts"
 import type { Conditions, Store } from "./store/store.ts"
 import { mapDatabaseError } from "../../durable/Database.ts"
 import { inSpan } from "../../internal/spans.ts"
-
-/**
- * The span of the operation by which a payout is to be sent, as `traceId-spanId`. A reference, since whoever changes a row is not always
- * in an operation, and none of the steps between asks for it.
- */
-const SubmitSpan = Context.Reference<string | null>("effect-pix/SubmitSpan", { defaultValue: () => null })
-
-/** The links of the span in which a row is handled. */
-export const linksOf = ({ offeredBy }: Row): Array<Tracer.SpanLink> => {
-  const [traceId, spanId] = offeredBy?.split("-") ?? []
-  return traceId === undefined || spanId === undefined
-    ? []
-    : [{ span: Tracer.externalSpan({ traceId, spanId }), attributes: {} }]
-}
 
 const isTaken = (taken: ReturnType<typeof stepOf>): taken is Step => typeof taken === "object"
 
@@ -98,10 +82,9 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { account, po
 
   /** Inserts a row, which is due at once or at its time; `undefined` where there is a row with its key. */
   const insert = Effect.fnUntraced(function* (wanted: Row) {
-    const offered = { ...wanted, offeredBy: yield* SubmitSpan }
-    const inserted = yield* store.insert(offered)
+    const inserted = yield* store.insert(wanted)
     if (inserted === undefined) return undefined
-    const row = { ...offered, ...inserted }
+    const row = { ...wanted, ...inserted }
     yield* publish(row, isDue, undefined)
     yield* store.afterCommit(countChange(row))
     return row
@@ -113,9 +96,8 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { account, po
     { changes, dueIn: ownDue, entry }: Step,
     { cap, dueIn = ownDue, where }: Conditions = {}
   ) {
-    const offeredBy = dueIn === undefined ? row.offeredBy : ((yield* SubmitSpan) ?? row.offeredBy)
     const updatedAt = yield* Clock.currentTimeMillis
-    const wanted: Row = { ...row, ...changes, offeredBy, updatedAt, version: row.version + 1 }
+    const wanted: Row = { ...row, ...changes, updatedAt, version: row.version + 1 }
     const conditions = { cap, dueIn, where }
     const status = entry && handedOutOf(row, entry, wanted)
     const to = yield* store.update(row, wanted, entry && entryOf(entry, wanted), conditions, status)
@@ -191,13 +173,7 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { account, po
 export const guard =
   (operation: string) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-    inSpan(`PayoutQueue.${operation}`, { kind: "internal", attributes: {} }, (span) =>
-      Effect.provideService(
-        mapDatabaseError(operation)(effect),
-        SubmitSpan,
-        span === undefined ? null : `${span.traceId}-${span.spanId}`
-      )
-    )
+    inSpan(`PayoutQueue.${operation}`, { kind: "internal", attributes: {} }, () => mapDatabaseError(operation)(effect))
 
 export const operationsOf = (store: Store) => ({
   /** An operation that writes, in the caller's transaction where there is one. */

@@ -30,8 +30,6 @@ export const Row = Schema.Struct({
   state: PayoutState.pipe(Schema.withConstructorDefault(Effect.succeed("accepted" as const))),
   /** Who submitted it, as the item's `by` says. */
   submittedBy: orNull(Schema.String),
-  /** The span of the operation by which it is to be sent, as `traceId-spanId`. */
-  offeredBy: orNull(Schema.String),
   sends: startingAt(0),
   /** When the first request whose result is not known may have left. */
   mayHaveLeftAt: orNull(Int),

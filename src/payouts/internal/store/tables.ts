@@ -48,7 +48,6 @@ const create = (types: Types) => [
   state VARCHAR(10) NOT NULL DEFAULT 'accepted' CHECK (state IN (${states})),
   ${dueColumns(types.now)},
   submitted_by VARCHAR(100),
-  offered_by VARCHAR(49),
   sends INTEGER NOT NULL DEFAULT 0,
   may_have_left_at BIGINT,
   fingerprint VARCHAR(40),

@@ -31,7 +31,7 @@ import type { Seal } from "../../Seal.ts"
 import { logFields } from "../machine/answers.ts"
 import { databaseTime, type ReadAccount, type Account } from "../machine/account.ts"
 import { leftOf, lookupSpacing } from "../machine/accountTime.ts"
-import { type Core, linksOf } from "../core.ts"
+import type { Core } from "../core.ts"
 import type { Event, Found } from "../machine/events.ts"
 import { logFound, logOther, logOtherSender, logResumed, logStopped, logUnconfirmed } from "../signals/log.ts"
 import { makeSealing } from "./record.ts"
@@ -180,7 +180,7 @@ export const makeConfirm = (
   const handle = (taken: DueRow) =>
     Effect.gen(function* () {
       const row = yield* core.store.readTaken(taken)
-      const options = { kind: "internal", attributes: spanFields(row), root: true, links: linksOf(row) } as const
+      const options = { kind: "internal", attributes: spanFields(row), root: true } as const
       yield* inSpan("PayoutQueue.confirm", options, () => confirm(row))
     }).pipe(orTryAgain(name, keyFields(taken.key)))
 

@@ -21,7 +21,7 @@ import type { Seal } from "../../Seal.ts"
 import { logFields } from "../machine/answers.ts"
 import type { ReadAccount } from "../machine/account.ts"
 import { makeConfirm } from "./confirm.ts"
-import { type Core, linksOf } from "../core.ts"
+import type { Core } from "../core.ts"
 import { makeSeen } from "./checkDatabase.ts"
 import { placeOf, readRequest } from "../store/request.ts"
 import type { Row } from "../machine/row.ts"
@@ -131,11 +131,8 @@ export const makeWorker = Effect.fnUntraced(function* (
   const handle = (taken: TakenRow) =>
     Effect.gen(function* () {
       const row = yield* store.readTaken(taken)
-      yield* inSpan(
-        "PayoutQueue.send",
-        { kind: "internal", attributes: spanFields(row), root: true, links: linksOf(row) },
-        () => sendOrTryAgain(row, taken.permit)
-      )
+      const options = { kind: "internal", attributes: spanFields(row), root: true } as const
+      yield* inSpan("PayoutQueue.send", options, () => sendOrTryAgain(row, taken.permit))
     }).pipe(orTryAgain(name, keyFields(taken.key)))
 
   const { concurrency, lease, poll } = settings
