@@ -45,7 +45,7 @@ BEGIN
   GRANT UPDATE, DELETE ON effect_pix_payout_states TO effect_pix_worker, effect_pix_operator;
   -- The application submits, also by submit.sql, and runs sheets. It changes nothing that was submitted: it stores what a
   -- webhook claims. What it inserts was never sent: see the trigger below.
-  GRANT INSERT (account, idempotency_key, reference, amount, request, request_check, state, submitted_by,
+  GRANT INSERT (account, idempotency_key, reference, amount, request, state, submitted_by,
     sends, because, not_before, due_at, wanted_at, waits_since,
     contradicted, may_have_left_at, fingerprint, error, submitted_at, updated_at, version)
     ON effect_pix_payouts TO effect_pix_application;
@@ -64,7 +64,7 @@ BEGIN
   -- The operator takes the steps of the command: it alone settles, judges what is parked or refused, and sets limits. It submits nothing.
   GRANT UPDATE (state, due_at, taken_by, tries,
     may_have_left_at, fingerprint, wanted_at, not_before, because, waits_since, counted_day,
-    error, digest, request, request_check, payee, reason, lookups, ended_as, ended_by, ended_at, contradicted,
+    error, digest, request, payee, reason, lookups, ended_as, ended_by, ended_at, contradicted,
     updated_at, version) ON effect_pix_payouts TO effect_pix_operator;
   GRANT UPDATE (spent) ON effect_pix_payout_days TO effect_pix_operator;
   GRANT INSERT, UPDATE ON effect_pix_payout_judgements TO effect_pix_operator;

@@ -14,7 +14,6 @@ CREATE TABLE effect_pix_payouts (
   reference TEXT NOT NULL,
   amount BIGINT CHECK (amount BETWEEN 1 AND 9007199254740991),
   request TEXT,
-  request_check TEXT NOT NULL,
   state VARCHAR(10) NOT NULL DEFAULT 'accepted' CHECK (state IN ('accepted', 'posted', 'paid', 'failed', 'returned', 'refused', 'unknown', 'parked', 'cancelled')),
   due_at BIGINT NOT NULL DEFAULT (CAST(unixepoch('subsec') * 1000 AS INTEGER)),
   taken_by VARCHAR(36),

@@ -14,6 +14,6 @@
 --
 -- If it inserts no row, the table has the reference, perhaps for another payout: compare amount and request. What is not as this page
 -- says is not sent: it is parked as Unreadable, or refused as InvalidRequest or BelowMinimum.
-INSERT INTO effect_pix_payouts (account, idempotency_key, reference, amount, request, request_check, submitted_by, not_before)
-VALUES (:account, :key, :reference, :amount, :request, 'none', :by, :not_before)
+INSERT INTO effect_pix_payouts (account, idempotency_key, reference, amount, request, submitted_by, not_before)
+VALUES (:account, :key, :reference, :amount, :request, :by, :not_before)
 ON CONFLICT DO NOTHING;

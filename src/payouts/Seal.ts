@@ -28,10 +28,8 @@
  */
 declare module "./Seal.ts" {}
 
-import { hmac } from "@noble/hashes/hmac.js"
 import { sha256 } from "@noble/hashes/sha2.js"
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js"
-import * as Arr from "effect/Array"
 import * as Aead from "effect/crypto/Aead"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
@@ -65,12 +63,6 @@ export interface Seal {
   readonly open: (sealed: string, place: Place) => Effect.Effect<string>
   /** The names of the keys that open, as an error or a log may show them. */
   readonly keyIds?: ReadonlyArray<string> | undefined
-  /**
-   * The keyed check of a content, by which another request of a reference is noticed after the sealed one was deleted: one for each
-   * key that opens, first that of the key that seals, which is stored. It stays in the row in clear: it must not be found without a
-   * key, and three hexadecimal digits are enough. Absent: nothing is stored to compare with, and nothing is noticed then.
-   */
-  readonly check?: ((content: string) => Effect.Effect<Arr.NonEmptyReadonlyArray<string>>) | undefined
 }
 
 /** What is authenticated with a sealed text: no two places have the same. */
@@ -107,11 +99,11 @@ const cannotOpen = (name: string, message: string) => Effect.die(Object.assign(n
  *
  * Details: the stored text is `v1.<key id>.<nonce and ciphertext>`, the last part in base64url. The id is the first 8 hexadecimal
  * digits of the key's SHA-256. For another key, give the new one first and the earlier ones after it: all of them open, and the
- * first seals. The check of a request is twelve bits of an HMAC-SHA-256 under a key that is derived from the first one.
+ * first seals.
  *
  * Gotchas:
  * - A text of a key that is not given cannot be opened: a submit of the same reference dies, and a worker tries again until the
- *   key is there. Where the request was deleted, its check is that of another content then: `ReferenceConflict`. The defect is named `UnknownSealKey`; of a text that was changed or moved, `SealBroken`; of one that was stored
+ *   key is there. The defect is named `UnknownSealKey`; of a text that was changed or moved, `SealBroken`; of one that was stored
  *   without this seal, `NotSealed`.
  * - A key is good for 2^32 texts.
  * - The key of the examples is known to everybody: a worker with it starts on a sandbox alone.
@@ -128,10 +120,8 @@ export const aesGcm = (
         settingError("seal", "has a key that is not 32 bytes, as base64 or as 64 hexadecimal digits")
       )
       const id = bytesToHex(sha256(bytes)).slice(0, 8)
-      const checkKey = hmac(sha256, bytes, utf8ToBytes("effect-pix request_check"))
-      const check = (content: string) => bytesToHex(hmac(sha256, checkKey, utf8ToBytes(content))).slice(0, 3)
       // The length was checked.
-      return { id, check, key: yield* Effect.orDie(Aead.key(Aead.aes256Gcm, bytes)) }
+      return { id, key: yield* Effect.orDie(Aead.key(Aead.aes256Gcm, bytes)) }
     })
     const first = yield* keyOf(key)
     const keys = [first, ...(yield* Effect.forEach(earlier, keyOf))] as const
@@ -160,8 +150,7 @@ export const aesGcm = (
             cannotOpen("SealBroken", "The stored text was changed, or sealed for another place: it does not open.")
         })
       }),
-      keyIds: keys.map(({ id }) => id),
-      check: (content) => Effect.sync(() => Arr.map(keys, ({ check }) => check(content)))
+      keyIds: keys.map(({ id }) => id)
     }
     return made
   }).pipe(Effect.provide(crypto))

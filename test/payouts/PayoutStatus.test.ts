@@ -33,7 +33,6 @@ const rowOf = (changes: Partial<Row>) =>
     idempotencyKey: "payout_key",
     reference: "invoice-1",
     amount: 1000,
-    requestCheck: "abc",
     submittedAt: 1,
     updatedAt: 2,
     ...changes

@@ -218,7 +218,7 @@ onPostgres("the roles deny changes of the history, and of what was submitted", g
   }).pipe(Effect.provide(owner))
   const set = (change: string) => `UPDATE effect_pix_payouts SET ${change} WHERE reference = 'big'`
   const insert = (column: string, value: string) =>
-    `INSERT INTO effect_pix_payouts (idempotency_key, reference, amount, request_check, ${column}) VALUES ('k', 'k', 1000, 'abc', ${value})`
+    `INSERT INTO effect_pix_payouts (idempotency_key, reference, amount, ${column}) VALUES ('k', 'k', 1000, ${value})`
   const history = ["UPDATE effect_pix_payout_history SET entry = '{}'", "DELETE FROM effect_pix_payout_history"]
   const content = ["amount = 1", "request = '{}'", "submitted_by = 'bia'"].map(set)
   const all = [
@@ -299,7 +299,7 @@ const preludes = [
 const payoutOf = (reference: string, change: string) =>
   `UPDATE public.effect_pix_payouts SET ${change} WHERE reference = '${reference}'`
 const inserted = (columns: string, values: string) =>
-  `INSERT INTO public.effect_pix_payouts (idempotency_key, reference, amount, request_check, ${columns}) VALUES ('k', 'k', 1000, 'abc', ${values})`
+  `INSERT INTO public.effect_pix_payouts (idempotency_key, reference, amount, ${columns}) VALUES ('k', 'k', 1000, ${values})`
 const entryOf = (entry: string) =>
   `INSERT INTO public.effect_pix_payout_history (account, idempotency_key, entry) VALUES ('default', 'k', '${entry}')`
 

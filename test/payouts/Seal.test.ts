@@ -6,8 +6,7 @@ import { Seal } from "effect-pix/payouts"
 import { Sandbox } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { createDecipheriv, createHash, createHmac, randomBytes } from "node:crypto"
-import { lanes } from "../../src/internal/fingerprint.ts"
+import { createDecipheriv, createHash, randomBytes } from "node:crypto"
 import { effect } from "../support/effect.ts"
 import { makeWarnings, payout, payouts, startClient, startWorker, world } from "../support/payoutQueue.ts"
 import { stateOf } from "../support/payoutSeen.ts"
@@ -68,82 +67,6 @@ effect("a sealed text opens with its own key alone, in its own place, and not wh
   }
 })
 
-effect("the check of Seal.aesGcm is twelve bits of an HMAC under a key that is derived from each one", function* () {
-  const checkOf = (bytes: Uint8Array) => {
-    const derived = createHmac("sha256", bytes).update("effect-pix request_check").digest()
-    return createHmac("sha256", derived).update(text).digest("hex").slice(0, 3)
-  }
-  const { check = () => Effect.succeed([""] as const) } = yield* Seal.aesGcm(key, other)
-  assert.deepStrictEqual([...(yield* check(text))], [bytes, Buffer.from(Redacted.value(other), "base64")].map(checkOf))
-})
-
-const ana = "52998224725"
-const salary = (month: number) => ({
-  reference: `salary/ana/2026-0${month}`,
-  amount: Money.centavos(250_000),
-  pixKey: PixKey.cpf(ana),
-  description: "Salario"
-})
-/** A CPF with its check digits, by its nine first digits. */
-const cpfOf = (nine: number) => {
-  const digits = String(nine).padStart(9, "0")
-  const withCheck = (text: string) => {
-    const sum = Array.from(text, (digit, index) => Number(digit) * (text.length + 1 - index)).reduce((a, b) => a + b, 0)
-    return `${text}${((sum * 10) % 11) % 10}`
-  }
-  return withCheck(withCheck(digits))
-}
-/** The CPFs, of 10,000 with that of Ana, whose keyless checks are those of all three rows. */
-const found = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  const rows = yield* sql<{ key: string; stored: string }>`SELECT idempotency_key AS "key", request_check AS "stored"
-    FROM effect_pix_payouts`
-  assert.lengthOf(rows, 3)
-  return Array.from({ length: 10_000 }, (_, index) => cpfOf(529_980_000 + index)).filter((cpf) =>
-    rows.every(
-      ({ key, stored }) =>
-        stored ===
-        lanes(`${key}\n{"currency":"BRL","description":"Salario","pixKey":"${cpf}","pixKeyType":"CPF"}`, 1).slice(0, 3)
-    )
-  )
-})
-
-effect(
-  "three salaries of one CPF give the CPF to a reader of rows without a seal, and nothing with one",
-  world,
-  function* () {
-    const sql = yield* SqlClient.SqlClient
-    for (const [seal, expected] of [
-      [undefined, [ana]],
-      [Seal.aesGcm(key), []],
-      [{ seal: () => Effect.succeed("sealed"), open: () => Effect.succeed("") }, []]
-    ] as const) {
-      const queue = yield* startClient({ seal })
-      yield* queue.submitMany([1, 2, 3].map(salary))
-      assert.deepStrictEqual(yield* found, [...expected])
-      yield* sql`DELETE FROM effect_pix_payouts`
-    }
-  }
-)
-
-effect(
-  "the check of a deleted request is compared under each key, and with that of before the seal",
-  world,
-  function* () {
-    const sql = yield* SqlClient.SqlClient
-    const deleted = sql`UPDATE effect_pix_payouts SET request = NULL`
-    const differs = { ...salary(1), description: "Bonus" }
-    for (const before of [undefined, Seal.aesGcm(other), Seal.aesGcm(key)]) {
-      yield* (yield* startClient({ seal: before })).submit(salary(1))
-      yield* deleted
-      const queue = yield* startClient({ seal: Seal.aesGcm(key, other) })
-      assert.strictEqual((yield* queue.submit(salary(1))).reference, salary(1).reference)
-      assert.strictEqual((yield* Effect.flip(queue.submit(differs)))._tag, "ReferenceConflict")
-      yield* sql`DELETE FROM effect_pix_payouts`
-    }
-  }
-)
-
 effect("who writes to the database moves no payee to another payout, account or column", world, function* () {
   const seal = Seal.aesGcm(key)
   const sql = yield* SqlClient.SqlClient
@@ -156,8 +79,8 @@ effect("who writes to the database moves no payee to another payout, account or 
     sql`SELECT request FROM effect_pix_payouts WHERE account = ${account} AND reference = ${reference}`
   yield* sql`UPDATE effect_pix_payouts SET request = (${requestOf("mercado", "moved")}) WHERE account = 'padaria' AND reference = 'moved'`
   // One who submits in another account, and inserts his own row again.
-  yield* sql`INSERT INTO effect_pix_payouts (account, idempotency_key, reference, amount, request, request_check)
-    SELECT 'padaria', ${IdempotencyKey.fromReference("payout-account", "padaria/copied")}, reference, amount, request, request_check
+  yield* sql`INSERT INTO effect_pix_payouts (account, idempotency_key, reference, amount, request)
+    SELECT 'padaria', ${IdempotencyKey.fromReference("payout-account", "padaria/copied")}, reference, amount, request
     FROM effect_pix_payouts WHERE account = 'mercado' AND reference = 'copied'`
   yield* startWorker({ account: "padaria", seal })
   yield* TestClock.adjust("1 minute")

@@ -38,7 +38,7 @@ const payoutsOf = {
   returned: "state = 'returned', ended_by = 'lookup', ended_at = 1",
   cancelled: "state = 'cancelled'",
   refused: `state = 'refused', error = '${storedRefusal}', ${full}`,
-  forgotten: `state = 'refused', error = '${storedRefusal}', request = NULL, request_check = ''`,
+  forgotten: `state = 'refused', error = '${storedRefusal}', request = NULL`,
   parked: `state = 'parked', because = 'OverCap', error = '${storedRefusal}', ${counted}`,
   lost: parkedAfter("Operator", now - horizon + 1),
   lostLongAgo: `${parkedAfter("PastHorizon", now - horizon - 1)}, under_way_until = ${now}`,
@@ -172,7 +172,7 @@ for (const as of ["failed", "returned"] as const) {
 test("forget deletes the request of what has ended, once", (queue, of) => queue.forget(of, { by }), {
   "It may still be": isOpen,
   "It waits for a": isParked,
-  "Forgotten -request requestCheck=": [...isOver, "refused"],
+  "Forgotten -request": [...isOver, "refused"],
   nothing: ["forgotten"]
 })
 

@@ -35,8 +35,8 @@ const prepare = Effect.gen(function* () {
   /** Payouts in a state, `from` to `to`, due since they were submitted. Keys are hashes, so payouts of one time are apart in the index. */
   const insert = (from: number, to: number, state: string, age = 0) =>
     sql.unsafe(`INSERT INTO effect_pix_payouts
-      (idempotency_key, reference, amount, request, request_check, state, due_at, submitted_at, updated_at)
-      SELECT 'payout_' || md5(n::text), 'invoice-' || n, 1000, '{"amount":1000,"currency":"BRL"}', 'abc', '${state}', at, at, at
+      (idempotency_key, reference, amount, request, state, due_at, submitted_at, updated_at)
+      SELECT 'payout_' || md5(n::text), 'invoice-' || n, 1000, '{"amount":1000,"currency":"BRL"}', '${state}', at, at, at
       FROM generate_series(${from}, ${to}) AS n, LATERAL (SELECT ${Date.now() - age} + n / 3 AS at) AS times`)
   const read = Effect.gen(function* () {
     yield* sql`SELECT pg_stat_force_next_flush()`

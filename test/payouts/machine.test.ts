@@ -35,7 +35,6 @@ const clean = Row.Row.make({
   reference: "invoice-1",
   amount: 1000,
   request: "{}",
-  requestCheck: "abc",
   submittedAt: 0,
   updatedAt: 0,
   sends: 1,

@@ -365,13 +365,8 @@ export const mayHaveLeft: Guard<ByPerson> = [
 ]
 export const cancelled = (): Moved => ({ ...clean, ...noLookup })
 
-export const forgotten = (): Moved => ({
-  request: null,
-  payee: null,
-  reason: null,
-  requestCheck: ""
-})
-export const isThere: Guard<ByPerson> = ["its data is there", ({ requestCheck }) => requestCheck !== ""]
+export const forgotten = (): Moved => ({ request: null, payee: null, reason: null })
+export const isThere: Guard<ByPerson> = ["its data is there", ({ request }) => request !== null]
 
 const minute = 60_000
 const day = 1440 * minute

@@ -25,8 +25,6 @@ export const Row = Schema.Struct({
   amount: Int,
   /** The request as JSON, sealed where the user seals it; deleted after `forget.data`, or by `forget`. */
   request: orNull(Schema.String),
-  /** A short check of the request, which is compared after the request was deleted. Empty: `forget` deleted it too. */
-  requestCheck: Schema.String,
   state: PayoutState.pipe(Schema.withConstructorDefault(Effect.succeed("accepted" as const))),
   /** Who submitted it, as the item's `by` says. */
   submittedBy: orNull(Schema.String),

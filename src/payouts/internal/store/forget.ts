@@ -19,7 +19,6 @@ const withoutRecord = {
       idempotencyKey: "",
       reference: "",
       amount: 0,
-      requestCheck: "",
       submittedAt: 0,
       updatedAt: 0
     }),

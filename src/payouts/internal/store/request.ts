@@ -9,7 +9,6 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { fromReferenceOption } from "../../../contract/IdempotencyKey.ts"
-import { lanes } from "../../../internal/fingerprint.ts"
 import type { BelowMinimum, InvalidRequest } from "../../../contract/PaymentsError.ts"
 import { WithdrawalRequestBody } from "../../../contract/Withdrawal.ts"
 import { checkWithdrawal, invalidWithdrawal } from "../../../contract/WithdrawalCheck.ts"
@@ -31,8 +30,6 @@ export interface Submission {
   readonly amount: number
   /** The request as JSON, its fields in the order of the contract. */
   readonly text: string
-  /** What a check of the request is made of: all but its amount, with its key, so that no two payouts have one check. */
-  readonly content: string
   readonly submittedBy: string | null
   /** In milliseconds. */
   readonly notBefore: number | null
@@ -51,31 +48,11 @@ const sorted = (_: string, value: unknown): unknown =>
     ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
     : value
 
-/** A value as JSON with sorted fields. */
-const canonical = (value: unknown): string => JSON.stringify(value, sorted)
-
-/**
- * The check of a request that is stored in clear, or was: three hexadecimal digits of a hash without a key. A reader of the table
- * learns twelve bits of the request by each payout, so those of three payouts give a CPF away: no sealed row has it.
- */
-const clearCheck = (content: string): string => lanes(content, 1).slice(0, 3)
+/** What a request asks for but its amount, as JSON with sorted fields. */
+const contentOf = (text: string): string => JSON.stringify({ ...JSON.parse(text), amount: undefined }, sorted)
 
 /** The seal of a queue without the option `seal`. */
-export const unsealed: Seal = {
-  seal: Effect.succeed,
-  open: Effect.succeed,
-  check: (content) => Effect.succeed([clearCheck(content)])
-}
-
-/** What is stored in place of a check where the seal makes none. `forget` leaves an empty text. */
-const noCheck = "none"
-
-const checksOf = ({ check }: Seal, content: string) =>
-  check === undefined ? Effect.succeed([noCheck] as const) : check(content)
-
-/** Whether a stored check may be that of a content: of any key that is given, or from before there was a seal. */
-export const isOfContent = (seal: Seal, stored: string, content: string): Effect.Effect<boolean> =>
-  Effect.map(checksOf(seal, content), (checks) => ["", noCheck, clearCheck(content), ...checks].includes(stored))
+export const unsealed: Seal = { seal: Effect.succeed, open: Effect.succeed }
 
 /**
  * The key of a reference in an account; none where the reference makes no key. One reference in two accounts has two keys,
@@ -144,18 +121,14 @@ export const placeOf = ({ account, reference }: Omit<Place, "column">, column: P
   column
 })
 
-/** A payout with its request and its check as they are stored. */
-export interface Stored extends Omit<Submission, "text" | "content"> {
+/** A payout with its request as it is stored. */
+export interface Stored extends Omit<Submission, "text"> {
   readonly request: string
-  readonly requestCheck: string
 }
 
 /** Seals what is a person's data of a payout. */
-export const sealed = Effect.fnUntraced(function* (seal: Seal, { content, text, ...one }: Submission) {
-  const request = yield* seal.seal(text, placeOf(one, "request"))
-  const [requestCheck] = yield* checksOf(seal, content)
-  return { ...one, request, requestCheck } satisfies Stored
-})
+export const sealed = (seal: Seal, { text, ...one }: Submission): Effect.Effect<Stored> =>
+  Effect.map(seal.seal(text, placeOf(one, "request")), (request) => ({ ...one, request }))
 
 /** Checks every field of a payout. */
 export const submission = (
@@ -190,16 +163,12 @@ export const submission = (
       return yield* Result.fail(invalid("after", problem))
     }
     const body = yield* checkWithdrawal(request, idempotencyKey)
-    const { amount } = body
-    const text = JSON.stringify(body)
-    const content = `${idempotencyKey}\n${canonical({ ...body, amount: undefined })}`
     return {
       account,
       idempotencyKey,
       reference,
-      amount,
-      text,
-      content,
+      amount: body.amount,
+      text: JSON.stringify(body),
       submittedBy: by ?? null,
       notBefore: from ?? null,
       ...begunBy(after, isInDoubt, idempotencyKey)
@@ -209,9 +178,9 @@ export const submission = (
 /** Reads a stored request; none where the text is not a request. */
 export const readRequest = Schema.decodeUnknownOption(Schema.fromJsonString(WithdrawalRequestBody))
 
-/** Whether a stored request has the same content; `undefined` where it cannot be read. */
-export const isSameRequest = (stored: string, wanted: string): boolean | undefined =>
+/** Whether a stored request asks for the same but for its amount. One that cannot be read asks for something else. */
+export const isSameRequest = (stored: string, wanted: string): boolean =>
   Result.getOrElse(
-    Result.try(() => stored === wanted || canonical(JSON.parse(stored)) === canonical(JSON.parse(wanted))),
-    () => undefined
+    Result.try(() => stored === wanted || contentOf(stored) === contentOf(wanted)),
+    () => false
   )

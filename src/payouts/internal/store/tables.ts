@@ -44,7 +44,6 @@ const create = (types: Types) => [
   reference TEXT NOT NULL,
   amount BIGINT CHECK (amount BETWEEN 1 AND ${Number.MAX_SAFE_INTEGER}),
   request TEXT,
-  request_check TEXT NOT NULL,
   state VARCHAR(10) NOT NULL DEFAULT 'accepted' CHECK (state IN (${states})),
   ${dueColumns(types.now)},
   submitted_by VARCHAR(100),
