@@ -12,7 +12,7 @@ CREATE TABLE effect_pix_payouts (
   account VARCHAR(32) NOT NULL DEFAULT 'default',
   idempotency_key VARCHAR(64) NOT NULL CHECK (LENGTH(idempotency_key) <= 64),
   reference TEXT NOT NULL,
-  amount BIGINT CHECK (amount BETWEEN 1 AND 9007199254740991),
+  amount BIGINT NOT NULL CHECK (amount BETWEEN 1 AND 9007199254740991),
   request TEXT,
   state VARCHAR(10) NOT NULL DEFAULT 'accepted' CHECK (state IN ('accepted', 'posted', 'paid', 'failed', 'returned', 'refused', 'unknown', 'parked', 'cancelled')),
   due_at BIGINT NOT NULL DEFAULT (CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)),
@@ -46,13 +46,12 @@ CREATE TABLE effect_pix_payouts (
   submitted_at BIGINT NOT NULL DEFAULT (CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)) CHECK (submitted_at BETWEEN 0 AND 8640000000000000),
   updated_at BIGINT NOT NULL DEFAULT (CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)) CHECK (updated_at BETWEEN 0 AND 8640000000000000),
   version INTEGER NOT NULL DEFAULT 1,
-  PRIMARY KEY (account, idempotency_key),
-  CHECK (amount IS NOT NULL OR state IN ('posted', 'paid', 'failed', 'returned', 'refused', 'cancelled'))
+  PRIMARY KEY (account, idempotency_key)
 );
 
-CREATE INDEX effect_pix_payouts_submitted ON effect_pix_payouts (account, submitted_at, idempotency_key) WHERE amount IS NOT NULL;
+CREATE INDEX effect_pix_payouts_submitted ON effect_pix_payouts (account, submitted_at, idempotency_key);
 
-CREATE INDEX effect_pix_payouts_state ON effect_pix_payouts (account, state, submitted_at, idempotency_key) WHERE amount IS NOT NULL;
+CREATE INDEX effect_pix_payouts_state ON effect_pix_payouts (account, state, submitted_at, idempotency_key);
 
 CREATE INDEX effect_pix_payouts_open ON effect_pix_payouts (account, due_at) WHERE state IN ('accepted', 'unknown');
 

@@ -53,7 +53,6 @@ BEGIN
     ON effect_pix_payouts TO effect_pix_application;
   -- The worker sends, and deletes what is to be forgotten. The trigger below bounds what it may write.
   GRANT UPDATE ON effect_pix_payouts TO effect_pix_worker;
-  GRANT DELETE ON effect_pix_payout_history TO effect_pix_worker;
   GRANT INSERT, UPDATE ON effect_pix_payout_days TO effect_pix_worker;
   GRANT INSERT (account) ON effect_pix_payout_accounts TO effect_pix_worker, effect_pix_operator;
   GRANT UPDATE (served_at, fingerprint, company_id, horizon, paused, paused_at, pause, ends_in_row, next_at,
@@ -83,8 +82,7 @@ BEGIN
     RAISE insufficient_privilege USING MESSAGE = 'a payout is submitted, and not inserted as sent';
   END IF;
   IF (NEW.account, NEW.idempotency_key) <> (OLD.account, OLD.idempotency_key)
-    OR NEW.amount IS NOT NULL AND NEW.amount IS DISTINCT FROM OLD.amount
-    OR NEW.reference <> '' AND NEW.reference <> OLD.reference
+    OR (NEW.amount, NEW.reference) <> (OLD.amount, OLD.reference)
     OR NEW.request IS NOT NULL AND NEW.request IS DISTINCT FROM OLD.request
     OR NEW.submitted_by IS NOT NULL AND NEW.submitted_by IS DISTINCT FROM OLD.submitted_by
   THEN
@@ -116,12 +114,10 @@ BEGIN
   RETURN NEW;
 END $$;
 
--- The history is added to: the steps of a person by the operator, what was sent and answered by the worker. Only the entries of a
--- payout whose record was deleted (`forget.record`) are deleted.
+-- The history is added to: the steps of a person by the operator, what was sent and answered by the worker.
 CREATE OR REPLACE FUNCTION effect_pix_payout_history_guard() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
   tag TEXT;
-  is_forgotten BOOLEAN;
 BEGIN
   IF TG_OP = 'INSERT' THEN
     IF pg_has_role(current_user, 'effect_pix_operator', 'USAGE') THEN RETURN NEW; END IF;
@@ -135,11 +131,6 @@ BEGIN
       RETURN NEW;
     END IF;
     RAISE insufficient_privilege USING MESSAGE = 'the entry is not one of this role';
-  END IF;
-  IF TG_OP = 'DELETE' THEN
-    EXECUTE format('SELECT EXISTS (SELECT 1 FROM %I.effect_pix_payouts WHERE account = $1 AND idempotency_key = $2 AND amount IS NULL)',
-      TG_TABLE_SCHEMA) INTO is_forgotten USING OLD.account, OLD.idempotency_key;
-    IF is_forgotten THEN RETURN OLD; END IF;
   END IF;
   RAISE insufficient_privilege USING MESSAGE = 'the history is added to, and not changed';
 END $$;

@@ -6,31 +6,21 @@
  * Details: delivery is at least once. If a process dies or is suspended, the leases of its rows end, and they are due again.
  * PostgreSQL compares times by its own clock; a SQLite file belongs to one process, whose `Clock` decides.
  */
-import * as Clock from "effect/Clock"
-import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { type Fragment, join } from "effect/sql/Statement"
+import type { Fragment } from "effect/sql/Statement"
 import type { SqlError } from "effect/sql/SqlError"
-import { failureNameOf, reasonOf, refusedBy } from "../internal/databaseFailure.ts"
-import { monotonicMillis } from "../internal/monotonic.ts"
-import { countSinceLine, type Lines, log } from "../internal/spans.ts"
 import { unnoticed } from "../internal/soleWriter.ts"
 import { type Database, inTransaction, isOneOf, locked, unpacked } from "./Database.ts"
-import { report } from "./Failures.ts"
 import { databaseNow } from "./Now.ts"
+import { isRefusal, type Keyed, makeRefused } from "./Refused.ts"
 
 /** The columns of a table whose rows wait, as SQL. A row that another program inserts is due at once. */
 export const dueColumns = (now: string): string =>
   `due_at BIGINT NOT NULL DEFAULT (${now}),\n  taken_by VARCHAR(36),\n  tries INTEGER NOT NULL DEFAULT 0`
 
 /** The rows of one table that wait. */
-export interface DueOptions {
-  readonly table: string
-  /** The column that names a row among those of `scope`. */
-  readonly key: string
-  /** Its type. Default: `TEXT`. */
-  readonly keyType?: "BIGINT" | undefined
+export interface DueOptions extends Keyed {
   /** The columns before `key` in the primary key, as SQL. */
   readonly scope: Fragment
   /** Which rows of the scope wait, as SQL. An index on `due_at` has the same condition. */
@@ -43,40 +33,10 @@ export interface DueOptions {
   readonly notBefore?: Fragment | undefined
   /** Since when a row that is due at once is due, as SQL: its place among the others. Default: since now. */
   readonly place?: Fragment | undefined
-  /** Looks for the next row that is due, together with other tables. Default: alone. */
-  readonly look?: Look | undefined
   /** What else a take writes, as SQL. */
   readonly taken?: Fragment | undefined
   /** The column that names a row in a log line. Default: `key`. */
   readonly name?: string | undefined
-}
-
-/** In how many milliseconds the next row of a table is due, and the last one. */
-interface Next {
-  readonly first: unknown
-  readonly longest: unknown
-}
-
-/** Runs a SELECT of a `Next`. Those that workers ask for at the same time are one statement. */
-export type Look = ReturnType<typeof makeLook>
-
-export const makeLook = ({ sql }: Database) => {
-  type Row = Next & { readonly of: number }
-  const open = () => ({ selects: Array<Fragment>(), rows: Deferred.makeUnsafe<ReadonlyArray<Row>, SqlError>() })
-  let asked: ReturnType<typeof open> | undefined
-  return (select: Fragment): Effect.Effect<Next | undefined, SqlError> =>
-    Effect.gen(function* () {
-      const { rows, selects } = (asked ??= open())
-      const own =
-        selects.push(sql`SELECT ${sql.literal(`${selects.length}`)} AS "of", next.* FROM (${select}) AS next`) - 1
-      const run = Effect.suspend(() => {
-        asked = undefined
-        return Deferred.into(sql<Row>`${join(" UNION ALL ", false)(selects)}`, rows)
-      })
-      // The timers of the workers end one after the other. Whoever asked first may be interrupted meanwhile.
-      if (own === 0) yield* Effect.forkDetach(Effect.delay(run, "5 millis"))
-      return (yield* Deferred.await(rows)).find(({ of }) => of === own)
-    })
 }
 
 /** A row that is due, as the driver gives it, with the columns that were asked for. */
@@ -110,12 +70,6 @@ export interface Taken {
 
 export type Due<Row extends DueRow = DueRow> = ReturnType<typeof makeDue<Row>>
 
-/** How many rows that the database refuses a process leaves out of its takes, and for how many milliseconds: then they are tried again. */
-const [mostRefused, refusedFor] = [100, 60_000]
-
-/** Whether the database refuses what a statement writes, as by a constraint, a trigger or a right: it does so again until somebody ends that. */
-const isRefusal = (error: SqlError) => !error.isRetryable && failureNameOf(error) === undefined
-
 export const makeDue = <Row extends DueRow = DueRow>(
   database: Database,
   {
@@ -123,7 +77,6 @@ export const makeDue = <Row extends DueRow = DueRow>(
     key,
     keyType,
     longest,
-    look = makeLook(database),
     name = key,
     notBefore,
     place: ofRow,
@@ -137,72 +90,33 @@ export const makeDue = <Row extends DueRow = DueRow>(
   const where = sql`${scope} AND ${waits}`
   const rows = sql(table)
   const place = dialect === "pg" ? "ctid" : "rowid"
+  const refused = makeRefused(database, { table, key, keyType })
   /** A number of milliseconds from now, as SQL. */
   const fromNow = (millis: number): Effect.Effect<Fragment> =>
     Effect.map(databaseNow(database), (now) => sql`${now} + CAST(${Math.ceil(millis)} AS BIGINT)`)
-  /** In a SQLite file: from when the longest wait of a row is counted. */
-  const from = (now: Fragment) => (notBefore === undefined ? now : sql`MAX(${now}, COALESCE(${notBefore}, 0))`)
   const least = sql.literal(dialect === "pg" ? "LEAST" : "MIN")
   /** When a row is due that waits for a number of milliseconds, as SQL. */
   const dueAfter = (millis: number): Effect.Effect<Fragment> =>
     Effect.map(fromNow(millis), (at) => (millis > 0 || ofRow === undefined ? at : sql`${least}(${ofRow}, ${at})`))
-  /** The program's clock may have been ahead when a row was written: it waits no longer than a row may. */
-  const bringForward = (now: Fragment): Effect.Effect<number, SqlError> =>
-    Effect.as(sql`UPDATE ${rows} SET due_at = ${from(now)} WHERE ${where} AND due_at > ${from(now)} + ${longest}`, 0)
 
-  /** How far the program's clock is ahead of the one that only goes forward, as it was at the last take. */
-  let ahead: number | undefined
-  /** In a SQLite file: where the program's clock was set back, the rows wait no longer for that. */
-  const followClock = Effect.gen(function* () {
-    const wall = yield* Clock.currentTimeMillis
-    const now = wall - (yield* monotonicMillis)
-    const back = Math.floor((ahead ?? now) - now)
-    ahead = now
-    if (back < 1000) return
-    yield* unnoticed(
-      sql`UPDATE ${rows} SET due_at = due_at - ${back} WHERE ${where} AND taken_by IS NULL AND due_at > ${wall}`
-    )
+  const untilNextOf = Effect.fnUntraced(function* (only: Fragment): Effect.fn.Return<number, SqlError> {
+    const now = yield* databaseNow(database)
+    const untilRefused = yield* refused.untilNext
+    /** In a SQLite file: from when the longest wait of a row is counted. */
+    const from = notBefore === undefined ? now : sql`MAX(${now}, COALESCE(${notBefore}, 0))`
+    const wait = dialect === "pg" ? sql`0` : sql`MAX(due_at - ${from})`
+    const [row] = yield* sql<{ readonly first: unknown; readonly longest: unknown }>`
+      SELECT MIN(due_at) - ${now} AS "first", ${wait} AS "longest" FROM ${rows} WHERE ${where} AND ${only} AND ${refused.isNot()}`
+    if (row === undefined || row.first === null) return untilRefused
+    if (Number(row.longest) <= longest) return Math.min(untilRefused, Math.max(0, Number(row.first)))
+    // The program's clock may have been ahead when a row was written: it waits no longer than a row may.
+    yield* sql`UPDATE ${rows} SET due_at = ${from} WHERE ${where} AND due_at > ${from} + ${longest}`
+    return 0
   })
-  /** The rows that the database refused, each with the monotonic time from which on it is taken again. */
-  const refused = new Map<string, number>()
-  const lines: Lines = new Map()
-  const isRefused = () => isOneOf(database, key, unpacked(database, JSON.stringify([...refused.keys()]), keyType))
-  const isNotRefused = () => (refused.size === 0 ? sql`1 = 1` : sql`NOT ${isRefused()}`)
-  const refuse = Effect.fnUntraced(function* (row: Record<"key" | "name", string>, error: SqlError) {
-    yield* report(error)
-    const now = yield* monotonicMillis
-    refused.set(row.key, now + refusedFor)
-    if (countSinceLine(lines, table, now) === undefined) return
-    const triggers = sql<{
-      readonly name: string
-    }>`SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ${table}`
-    const by = refusedBy(error) ?? (dialect === "pg" ? "" : (yield* triggers).map(({ name }) => name).join(", "))
-    yield* log(
-      "Warn",
-      `The database refuses ${refused.size} row(s) of ${table}, as ${row.name} (${[reasonOf(error), by].join(" ").trim()}). They wait, and are tried once a minute; no other row waits for them.`,
-      { "error.type": reasonOf(error), "database.refused_by": by || undefined }
-    )
-  })
-  /** In how many milliseconds the first of them is taken again. */
-  const untilRefused = Effect.map(monotonicMillis, (now) => Math.max(0, Math.min(...refused.values()) - now))
-
-  const untilNextOf = (only: Fragment): Effect.Effect<number, SqlError> =>
-    Effect.flatMap(Effect.all([databaseNow(database), untilRefused]), ([now, untilRefused]) =>
-      Effect.flatMap(
-        look(sql`SELECT MIN(due_at) - ${now} AS "first", ${dialect === "pg" ? sql`0` : sql`MAX(due_at - ${from(now)})`} AS "longest"
-          FROM ${rows} WHERE ${where} AND ${only} AND ${isNotRefused()}`),
-        (row) => {
-          if (row === undefined || row.first === null) return Effect.succeed(untilRefused)
-          return dialect === "sqlite" && Number(row.longest) > longest
-            ? bringForward(now)
-            : Effect.succeed(Math.min(untilRefused, Math.max(0, Number(row.first))))
-        }
-      )
-    )
 
   /** The rows that are due and that a take may have, as SQL. */
   const isDueAt = (now: Fragment, only: Fragment) =>
-    sql`${where} AND due_at <= ${now} AND ${only} AND ${isNotRefused()}`
+    sql`${where} AND due_at <= ${now} AND ${only} AND ${refused.isNot()}`
   const orderOf = ({ first }: Takes) => (first === undefined ? sql`due_at` : sql`${first}, due_at`)
   const takeDue = Effect.fnUntraced(function* (
     taker: string,
@@ -239,10 +153,10 @@ export const makeDue = <Row extends DueRow = DueRow>(
       FROM ${rows} WHERE ${isDueAt(yield* fromNow(0), only)} ORDER BY ${orderOf(takes)} LIMIT ${most}`
     const taken: Array<Row> = []
     for (const row of found) {
-      const isRow = isOneOf(database, key, unpacked(database, JSON.stringify([row.key]), keyType))
+      const isRow = refused.isOneOfKeys([row.key])
       const one = yield* Effect.result(takeDue(taker, lease, 1, { ...takes, only: sql`${only} AND ${isRow}` }))
       if (Result.isSuccess(one)) taken.push(...one.success)
-      else if (isRefusal(one.failure) && refused.size < mostRefused) yield* refuse(row, one.failure)
+      else if (yield* refused.add(row, one.failure)) continue
       // What was taken has its handlers.
       else if (taken.length > 0) break
       else return yield* one.failure
@@ -256,18 +170,9 @@ export const makeDue = <Row extends DueRow = DueRow>(
    */
   const renew = (held: ReadonlyArray<Taken>, lease: number): Effect.Effect<unknown, SqlError> =>
     Effect.flatMap(fromNow(lease), (until) => {
-      const some = (values: Iterable<string>, type?: "BIGINT") =>
-        unpacked(database, JSON.stringify([...new Set(values)]), type)
-      const keys = isOneOf(
-        database,
-        key,
-        some(
-          held.map((taken) => taken.key),
-          keyType
-        )
-      )
-      const takers = isOneOf(database, "taken_by", some(held.map(({ taker }) => taker)))
-      const own = sql`SELECT ${sql(place)} FROM ${rows} WHERE ${scope} AND ${keys} AND ${takers} ${locked(database)}`
+      const keys = refused.isOneOfKeys(held.map((taken) => taken.key))
+      const takers = unpacked(database, JSON.stringify([...new Set(held.map(({ taker }) => taker))]))
+      const own = sql`SELECT ${sql(place)} FROM ${rows} WHERE ${scope} AND ${keys} AND ${isOneOf(database, "taken_by", takers)} ${locked(database)}`
       return unnoticed(sql`UPDATE ${rows} SET due_at = ${until} WHERE ${isOneOf(database, place, own)}`)
     })
 
@@ -285,18 +190,13 @@ export const makeDue = <Row extends DueRow = DueRow>(
       most: number,
       takes: Takes = {}
     ): Effect.fn.Return<ReadonlyArray<Row>, SqlError> {
-      if (dialect === "sqlite") yield* followClock
-      const now = yield* monotonicMillis
-      for (const [key, until] of refused) if (until <= now) refused.delete(key)
+      yield* refused.forgetOld
       return yield* Effect.catchIf(takeDue(taker, lease, most, takes), isRefusal, () =>
         takeOneByOne(taker, lease, most, takes)
       )
     }),
-    /** The keys of the rows that the database refuses, as this process knows. */
-    refused: refused as ReadonlyMap<string, unknown>,
-    /** Whether a row is one of them, or none, as SQL. */
-    isRefused,
-    isNotRefused,
+    /** The rows that the database refuses. */
+    refused,
     /** Renews the leases of rows, for the time of the lease in milliseconds; one by one where the database refuses one of them. */
     renew: (held: ReadonlyArray<Taken>, lease: number): Effect.Effect<unknown, SqlError> =>
       Effect.catchIf(renew(held, lease), isRefusal, (error) =>

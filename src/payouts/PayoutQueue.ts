@@ -273,8 +273,8 @@ export class PayoutQueue extends Context.Service<
     readonly cancel: (reference: string, options?: StepOptions) => Steering
     /**
      * Deletes the personal data of a payout that is posted, paid, failed, returned, refused or cancelled at once: its request and its
-     * payee. Its reference, amount, state and history stay until
-     * `forget.record`. A refused one cannot be sent any more. A later submit of the reference with the same amount is the same
+     * payee. Its reference, amount, state and history
+     * stay. A refused one cannot be sent any more. A later submit of the reference with the same amount is the same
      * payout, whatever else it asks for. A second `forget` changes nothing.
      */
     readonly forget: (reference: string, options?: StepOptions) => Steering

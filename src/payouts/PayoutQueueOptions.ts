@@ -101,7 +101,7 @@ export interface PayoutQueueOptions<R = never> extends PayoutClientOptions {
    * of it too. It is stored as `pace` is. Default: the whole day.
    */
   readonly window?: { readonly from: string; readonly to: string } | undefined
-  /** When the data of payouts that are posted, paid, failed, returned, refused or cancelled is deleted. Both count from the last change. */
+  /** When the data of payouts that are posted, paid, failed, returned, refused or cancelled is deleted, counted from the last change. */
   readonly forget?:
     | {
         /**
@@ -109,12 +109,6 @@ export interface PayoutQueueOptions<R = never> extends PayoutClientOptions {
          * The rest of the row stays, and its history. Default 90 days.
          */
         readonly data?: Duration.Input | undefined
-        /**
-         * How long the record is stored: the reference, the amount, the history and all else. The key, the account and the
-         * state stay for ever: `status` and `list` do not show them, and a submit of the reference fails with `InvalidRequest`,
-         * so that a reference is never new again. Default: for ever.
-         */
-        readonly record?: Duration.Input | undefined
       }
     | undefined
 }
@@ -188,7 +182,7 @@ const check = checkSettingsBy(
     confirm: Schema.optional(Schema.Union([Schema.Boolean, Confirm])),
     pace: Schema.optional(Pace),
     window: Schema.optional(Window),
-    forget: withDefault(Schema.Struct({ data: withDefault(period, "90 days"), record: Schema.optional(period) }), {})
+    forget: withDefault(Schema.Struct({ data: withDefault(period, "90 days") }), {})
   })
 )
 

@@ -2,7 +2,7 @@
  * Where a person's data is in the tables of the queue, how it is sealed, and that it is gone when it should be.
  */
 import { assert } from "@effect/vitest"
-import { Effect, Layer, Logger, Option, Redacted, References, Stream } from "effect"
+import { Effect, Layer, Logger, Option, Redacted, References } from "effect"
 import { Document, Money, PixKey } from "effect-pix"
 import { type PayoutItem, type PayoutQueueOptions, Seal } from "effect-pix/payouts"
 import { Fault, Sandbox } from "effect-pix/sandbox"
@@ -10,7 +10,7 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { seenWorld, startConfirming } from "../support/confirming.ts"
 import { effect } from "../support/effect.ts"
-import { keyOf, makeWarnings, settle, startSheets, startWorker, world } from "../support/payoutQueue.ts"
+import { keyOf, makeWarnings, settle, startWorker, world } from "../support/payoutQueue.ts"
 import { linesOf, requests, stateOf } from "../support/payoutSeen.ts"
 import { insertPayout } from "../support/submitSql.ts"
 
@@ -265,59 +265,6 @@ effect.each([
     assert.notInclude([lines.join(), yield* stored].join(), "carlos")
   }
 )
-
-effect("the end of a record leaves its key and state, so that the reference is never new again", world, function* () {
-  const ends = ["posted", "paid", "failed", "refused"]
-  const sql = yield* SqlClient.SqlClient
-  yield* TestClock.adjust("1 second")
-  const { plan: planOf, queue, run } = yield* startSheets()
-  yield* queue.submitMany([...ends, "young", "waiting"].map((reference) => payout(reference)))
-  for (const state of ends) {
-    yield* queue.park(state, { by: "ana-operator", note: "a note" })
-    yield* sql`UPDATE effect_pix_payouts SET state = ${state}, payee = 'x', sends = 2, withdrawal_id = 7,
-      submitted_by = 'ana-operator' WHERE reference = ${state}`
-  }
-  yield* TestClock.adjust("2 hours")
-  yield* sql`UPDATE effect_pix_payouts SET state = 'posted', updated_at = 7201000 WHERE reference = 'young'`
-  yield* queue.setPaused(true)
-  // A worker forgets when it starts, and every hour.
-  yield* startWorker({ forget: { record: "1 hour" } })
-  yield* settle
-  const rows = yield* sql`SELECT * FROM effect_pix_payouts WHERE amount IS NULL`
-  const left = rows.flatMap((row) => Object.keys(row).filter((column) => ![null, "", 0].includes(row[column] as null)))
-  assert.sameMembers(
-    [...new Set(left)],
-    ["account", "idempotency_key", "state", "due_at", "submitted_at", "updated_at", "version"]
-  )
-  for (const text of ["ana-operator", "a note"]) assert.notInclude(yield* stored, text)
-  // Nobody sees it, and nothing makes a new payout of it.
-  const listed = yield* Stream.runCollect(queue.list())
-  assert.sameMembers(
-    listed.map(({ reference }) => reference),
-    ["waiting", "young"]
-  )
-  for (const state of ends) {
-    assert.isTrue(Option.isNone(yield* queue.status(state)))
-    assert.deepStrictEqual(yield* queue.history(state), [])
-    for (const step of [queue.retry(state), queue.forget(state), queue.await(state)])
-      assert.strictEqual((yield* Effect.flip<unknown, { readonly _tag: string }, never>(step))._tag, "PayoutNotFound")
-    const again = yield* Effect.flip(queue.submit(payout(state, 5000)))
-    assert.include(again._tag === "InvalidRequest" ? again.issues[0]?.problem : again._tag, `(${state})`)
-    assert.strictEqual(yield* insertPayout(payout(state)), 0)
-  }
-  const sheet = [payout("new", 7000), payout("posted")]
-  const plan = planOf(sheet)
-  const { stored: known, wrong } = yield* plan
-  assert.deepStrictEqual([wrong.map(({ reference }) => reference), known], [["posted"], []])
-  for (const accepting of [queue.submitMany(sheet), run(sheet)])
-    assert.strictEqual(
-      (yield* Effect.flip<unknown, { readonly _tag: string }, never>(accepting))._tag,
-      "PayoutsNotAccepted"
-    )
-  yield* queue.setPaused(false)
-  yield* TestClock.adjust("5 seconds")
-  assert.deepStrictEqual([yield* requests(), yield* stateOf(queue, "new")], [1, "absent"])
-})
 
 effect("a request is forgotten after its time, and its reference is remembered longer", world, function* () {
   const queue = yield* startWorker({ forget: { data: "90 minutes" } })

@@ -18,7 +18,8 @@ import { handedOutOf, toldState } from "./machine/status.ts"
 import { isOpen, type Row } from "./machine/row.ts"
 import type { Settings } from "../PayoutQueueOptions.ts"
 import { countChange } from "./signals/signals.ts"
-import type { Conditions, Store } from "./store/store.ts"
+import type { Store } from "./store/store.ts"
+import type { Conditions } from "./store/update.ts"
 import { mapDatabaseError } from "../../durable/Database.ts"
 import { inSpan } from "../../internal/spans.ts"
 
@@ -82,9 +83,8 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { account, po
 
   /** Inserts a row, which is due at once or at its time; `undefined` where there is a row with its key. */
   const insert = Effect.fnUntraced(function* (wanted: Row) {
-    const inserted = yield* store.insert(wanted)
-    if (inserted === undefined) return undefined
-    const row = { ...wanted, ...inserted }
+    const row = yield* store.insert(wanted)
+    if (row === undefined) return undefined
     yield* publish(row, isDue, undefined)
     yield* store.afterCommit(countChange(row))
     return row

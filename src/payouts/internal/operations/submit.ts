@@ -111,11 +111,6 @@ export const makeAccept = (core: Core, settings: Settings, seal: Seal) => {
     const inserted = yield* core.insert(row)
     if (inserted !== undefined) return Result.succeed({ row: inserted, isNew: true })
     const earlier = yield* store.get(row.idempotencyKey)
-    const ended = earlier === undefined ? yield* store.endedState(row.idempotencyKey) : undefined
-    if (ended !== undefined) {
-      const problem = `is that of an earlier payout (${ended}), whose record was deleted: a reference is never new again`
-      return Result.fail(invalidWithdrawal([{ path: "reference", problem }]))
-    }
     if (earlier === undefined) {
       // The row was committed after this transaction had begun, so this transaction does not see it.
       return yield* new DatabaseError({ operation: "submit", reason: "SerializationError", isRetryable: true })

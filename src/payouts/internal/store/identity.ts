@@ -5,6 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"
+import type { Fragment } from "effect/sql/Statement"
 import { type Database, inTransaction } from "../../../durable/Database.ts"
 import { databaseNow } from "../../../durable/Now.ts"
 import { unnoticed } from "../../../internal/soleWriter.ts"
@@ -109,7 +110,7 @@ export const makeIdentityStore = (database: Database, account: string) => {
      * Puts in doubt, since a worker was last seen, what may have been sent since: what is open without a mark, and whose time is not
      * ahead. Returns the changed rows. What a payout waited for may have ended since, so it excludes nothing.
      */
-    doubt: ({ fingerprint, seenAt }: ReadAccount, at: number, columns: string) =>
+    doubt: ({ fingerprint, seenAt }: ReadAccount, at: number, columns: Fragment) =>
       Effect.flatMap(databaseNow(database), (now) =>
         Effect.andThen(
           sql`UPDATE ${accounts} SET moved_at = ${now} WHERE account = ${account}`,
@@ -118,7 +119,7 @@ export const makeIdentityStore = (database: Database, account: string) => {
             may_have_left_at = GREATEST(submitted_at, COALESCE(CAST(${seenAt} AS BIGINT), 0)),
             fingerprint = CAST(${fingerprint} AS VARCHAR(40)), updated_at = CAST(${at} AS BIGINT), version = version + 1
           WHERE account = ${account} AND ${open} AND may_have_left_at IS NULL AND ${fragmentOf(database, isDueBy, { now })}
-          RETURNING ${sql.literal(columns)}`
+          RETURNING ${columns}`
         )
       )
   }

@@ -4,7 +4,6 @@
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 import { unpacked } from "../../../durable/Database.ts"
 import { databaseNow } from "../../../durable/Now.ts"
@@ -12,10 +11,9 @@ import type { PayoutBecause } from "../../PayoutBecause.ts"
 import type { PayoutState } from "../../PayoutState.ts"
 import { waitsForTime } from "../machine/answers.ts"
 import { Int, orNull } from "../machine/columns.ts"
-import { isClaimed, isOpen, isToCheck } from "../machine/conditions.ts"
+import { isClaimed, isToCheck } from "../machine/conditions.ts"
 import { Count, type Row } from "../machine/row.ts"
-import { allColumns, decodeRows, historyTable, type StoreParts, table } from "./parts.ts"
-import { recorded } from "./tables.ts"
+import type { StoreParts } from "./parts.ts"
 
 const decodeCounts = Schema.decodeUnknownEffect(Schema.Array(Count))
 
@@ -41,25 +39,14 @@ export interface Listed {
   readonly until?: DateTime.DateTime | undefined
 }
 
-export const makeReads = ({ account, database, due, hasKeyOf }: StoreParts) => {
-  const { dialect, sql } = database
-  const payouts = sql(table)
-  const histories = sql(historyTable)
-  const ofAccount = sql`account = ${account}`
+export const makeReads = (parts: StoreParts) => {
+  const { all, database, due, hasKeyOf, histories, isPg, latest, nothing, ofAccount, open, payouts, rowsOf, sql } =
+    parts
   const movedAt = sql`(SELECT moved_at FROM effect_pix_payout_accounts WHERE ${ofAccount})`
-  const open = sql.literal(isOpen.sql)
-  const all = sql.literal(allColumns)
-  const nothing = sql.literal("")
-  /** The record of a payout is there until `forget.record`. */
-  const hasRecord = sql.literal(recorded)
-  const select = (where: Fragment) =>
-    Effect.flatMap(sql`SELECT ${all} FROM ${payouts} WHERE ${hasRecord} AND ${where}`, (rows) =>
-      Effect.orDie(decodeRows(rows))
-    )
+  const select = (where: Fragment) => rowsOf(sql`SELECT ${all} FROM ${payouts} WHERE ${where}`)
 
   /** The cause that a row has of its own. The database may refuse to store that it refuses the row. */
-  const own = () =>
-    due.refused.size === 0 ? sql`because` : sql`CASE WHEN ${due.isRefused()} THEN 'Database' ELSE because END`
+  const own = () => sql`CASE WHEN ${due.refused.isNot()} THEN because ELSE 'Database' END`
 
   return {
     get: (key: string) => Effect.map(select(sql`${ofAccount} AND idempotency_key = ${key}`), ([row]) => row),
@@ -67,13 +54,6 @@ export const makeReads = ({ account, database, due, hasKeyOf }: StoreParts) => {
     ofWithdrawal: (id: number) =>
       Effect.map(select(sql`${ofAccount} AND withdrawal_id = ${id} LIMIT 2`), (rows) =>
         rows.length === 1 ? rows[0] : undefined
-      ),
-    /** The state of a payout whose record was deleted. */
-    endedState: (key: string) =>
-      Effect.map(
-        sql<{ readonly state: PayoutState }>`SELECT state AS "state" FROM ${payouts}
-          WHERE ${ofAccount} AND idempotency_key = ${key} AND amount IS NULL`,
-        ([row]) => row?.state
       ),
     /** The entries of a key, the oldest first. */
     history: (key: string) =>
@@ -121,11 +101,10 @@ export const makeReads = ({ account, database, due, hasKeyOf }: StoreParts) => {
         const isUnderWay = sql`may_have_left_at = marked_at AND under_way_until > ${now}`
         const why = sql`CASE WHEN state = 'unknown' THEN CASE WHEN ${isUnderWay} THEN 'UnderWay' END WHEN ${isForTime} AND (due_at <= ${now} OR tries > 0) THEN NULL ELSE ${own()} END`
         const time = sql`CASE WHEN ${isForTime} THEN CASE WHEN tries > 0 THEN ${today} ELSE due_at END ELSE 0 END`
-        const latest = sql.literal(dialect === "pg" ? "GREATEST" : "MAX")
         const since = sql`CASE WHEN state = 'unknown' THEN may_have_left_at ELSE ${latest}(submitted_at, COALESCE(not_before, 0), ${time}) END`
         const counted = (time: Fragment) => sql`COUNT(*) AS "count", MIN(${time}) AS "oldest", SUM(amount) AS "amount"`
         // Without statistics of its tables, SQLite takes another index, and reads every row.
-        const by = (index: string) => sql.literal(dialect === "pg" ? "" : `INDEXED BY effect_pix_payouts_${index}`)
+        const by = (index: string) => sql.literal(isPg ? "" : `INDEXED BY effect_pix_payouts_${index}`)
         const posted = sql`SELECT marked_at, amount FROM ${payouts} ${by("posted")}
           WHERE ${ofAccount} AND state = 'posted' AND marked_at >= ${postedSince} ORDER BY marked_at LIMIT ${mostPosted}`
         const cause = sql`CASE WHEN contradicted THEN 'Contradicted' WHEN ended_as = 'unlisted' THEN 'Unlisted'
@@ -133,7 +112,7 @@ export const makeReads = ({ account, database, due, hasKeyOf }: StoreParts) => {
         const unlisted = sql`CASE WHEN ended_as = 'unlisted' THEN COALESCE(word, 'other') END`
         return Effect.flatMap(
           sql`SELECT 'Waits' AS "of", state AS "state", ${why} AS "cause", NULL AS "word", ${counted(since)}
-            FROM ${payouts} WHERE ${ofAccount} AND ${hasRecord} AND state IN ('accepted', 'unknown', 'parked') GROUP BY 2, 3
+            FROM ${payouts} WHERE ${ofAccount} AND state IN ('accepted', 'unknown', 'parked') GROUP BY 2, 3
           UNION ALL SELECT 'Posted', 'posted', NULL, NULL, ${counted(sql`marked_at`)} FROM (${posted}) AS posted HAVING COUNT(*) > 0
           UNION ALL SELECT 'ToCheck', 'posted', ${cause}, ${unlisted}, ${counted(sql`submitted_at`)}
             FROM ${payouts} ${by("check")} WHERE ${ofAccount} AND ${sql.literal(isToCheck.sql)} GROUP BY 3, 4`,
@@ -157,17 +136,13 @@ export interface Sentence extends Schema.Schema.Type<typeof Group> {
   readonly row: Row
 }
 
-export const makeSentenceStore = ({ account, database }: StoreParts) => {
-  const { sql } = database
-  const payouts = sql(table)
+export const makeSentenceStore = ({ account, all, ofAccount, payouts, rowsOf, sql }: StoreParts) => {
   const judgements = sql("effect_pix_payout_judgements")
-  const ofAccount = sql`account = ${account}`
   /** What a sentence parked, or its judgement ended. */
-  const isOf = sql`${ofAccount} AND digest IS NOT NULL AND amount IS NOT NULL AND (state = 'refused' OR state = 'parked' AND because IN ('RefusalUnknown', 'SeeRecord'))`
-  const rows = (digest: string): Effect.Effect<ReadonlyArray<Row>, SqlError> =>
-    Effect.flatMap(
-      sql`SELECT ${sql.literal(allColumns)} FROM ${payouts} WHERE ${isOf} AND digest = ${digest} ORDER BY submitted_at, idempotency_key`,
-      (found) => Effect.orDie(decodeRows(found))
+  const isOf = sql`${ofAccount} AND digest IS NOT NULL AND (state = 'refused' OR state = 'parked' AND because IN ('RefusalUnknown', 'SeeRecord'))`
+  const rows = (digest: string) =>
+    rowsOf(
+      sql`SELECT ${all} FROM ${payouts} WHERE ${isOf} AND digest = ${digest} ORDER BY submitted_at, idempotency_key`
     )
   const groups = (prefix: string) =>
     Effect.flatMap(

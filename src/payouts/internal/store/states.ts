@@ -5,7 +5,7 @@
 import * as Effect from "effect/Effect"
 import type { Fragment } from "effect/sql/Statement"
 import type { Database } from "../../../durable/Database.ts"
-import { type DueRow, type Look, makeDue, type Taken } from "../../../durable/Due.ts"
+import { type DueRow, makeDue, type Taken } from "../../../durable/Due.ts"
 import { afterFailure, idleLimit, Overtaken } from "../../../durable/HandOut.ts"
 import { makeLetters } from "../../../durable/Letters.ts"
 
@@ -26,9 +26,7 @@ export interface Dead {
   readonly at: number | string
 }
 
-export type StateStore = ReturnType<typeof makeStateStore>
-
-export const makeStateStore = (database: Database, account: string, lease: number, look: Look) => {
+export const makeStateStore = (database: Database, account: string, lease: number) => {
   const { dialect, sql } = database
   const isPg = dialect === "pg"
   const states = sql("effect_pix_payout_states")
@@ -37,7 +35,6 @@ export const makeStateStore = (database: Database, account: string, lease: numbe
   /** Those of one payout go in their order: a dead letter holds the later ones. */
   const isFirst = sql`NOT EXISTS (SELECT 1 FROM ${states} AS other WHERE ${ofPayout} AND other.id < ${states}.id)`
   const due = makeDue<TakenState>(database, {
-    look,
     table: "effect_pix_payout_states",
     key: "id",
     keyType: "BIGINT",

@@ -3,7 +3,7 @@
  *
  * - `effect_pix_payouts`: a row for each account and reference.
  * - `effect_pix_payout_history`: an entry for each change of a payout, in the order in which they were written; and under the
- *   key `account` one for each change of the account itself. Nothing of it is updated, and only `forget.record` deletes of it.
+ *   key `account` one for each change of the account itself. Nothing of it is updated or deleted.
  * - `effect_pix_payout_accounts`: a row for each account, which all its workers share.
  * - `effect_pix_payout_judgements`: what a person said of a sentence of an account, which the client does not know.
  * - `effect_pix_payout_days`: the sum of an account and a day, for the cap of a day.
@@ -20,9 +20,6 @@ const states = PayoutState.literals.map((state) => `'${state}'`).join(", ")
 
 /** The states in which nobody has anything to do, as SQL. */
 export const ended = "state IN ('posted', 'paid', 'failed', 'returned', 'refused', 'cancelled')"
-
-/** The payouts whose record was not deleted, as SQL. */
-export const recorded = "amount IS NOT NULL"
 
 /** The last time that a `Date` has, in milliseconds: a row with a later one, as in nanoseconds, could not be read. */
 export const lastTime = 8_640_000_000_000_000
@@ -42,7 +39,7 @@ const create = (types: Types) => [
   account VARCHAR(32) NOT NULL DEFAULT 'default',
   idempotency_key VARCHAR(64) NOT NULL CHECK (LENGTH(idempotency_key) <= 64),
   reference TEXT NOT NULL,
-  amount BIGINT CHECK (amount BETWEEN 1 AND ${Number.MAX_SAFE_INTEGER}),
+  amount BIGINT NOT NULL CHECK (amount BETWEEN 1 AND ${Number.MAX_SAFE_INTEGER}),
   request TEXT,
   state VARCHAR(10) NOT NULL DEFAULT 'accepted' CHECK (state IN (${states})),
   ${dueColumns(types.now)},
@@ -74,11 +71,10 @@ const create = (types: Types) => [
   submitted_at BIGINT NOT NULL DEFAULT (${types.now}) CHECK (submitted_at BETWEEN 0 AND ${lastTime}),
   updated_at BIGINT NOT NULL DEFAULT (${types.now}) CHECK (updated_at BETWEEN 0 AND ${lastTime}),
   version INTEGER NOT NULL DEFAULT 1,
-  PRIMARY KEY (account, idempotency_key),
-  CHECK (amount IS NOT NULL OR ${ended})
+  PRIMARY KEY (account, idempotency_key)
 )`,
-  `CREATE INDEX effect_pix_payouts_submitted ON effect_pix_payouts (account, submitted_at, idempotency_key) WHERE ${recorded}`,
-  `CREATE INDEX effect_pix_payouts_state ON effect_pix_payouts (account, state, submitted_at, idempotency_key) WHERE ${recorded}`,
+  "CREATE INDEX effect_pix_payouts_submitted ON effect_pix_payouts (account, submitted_at, idempotency_key)",
+  "CREATE INDEX effect_pix_payouts_state ON effect_pix_payouts (account, state, submitted_at, idempotency_key)",
   `CREATE INDEX effect_pix_payouts_open ON effect_pix_payouts (account, due_at) WHERE ${isOpen.sql}`,
   `CREATE INDEX effect_pix_payouts_lookups ON effect_pix_payouts (account, due_at) WHERE ${isLookedUp.sql}`,
   "CREATE INDEX effect_pix_payouts_digest ON effect_pix_payouts (account, digest) WHERE digest IS NOT NULL",

@@ -26,7 +26,8 @@ import { makeSeen } from "./checkDatabase.ts"
 import { placeOf, readRequest } from "../store/request.ts"
 import type { Row } from "../machine/row.ts"
 import { makeReport } from "./record.ts"
-import { changedMeanwhile, makeSend } from "./send.ts"
+import { changedMeanwhile } from "./mark.ts"
+import { makeSend } from "./send.ts"
 import { refuseDocsKey, serve } from "./sender.ts"
 import type { Settings } from "../../PayoutQueueOptions.ts"
 import { logParked } from "../signals/log.ts"
@@ -137,11 +138,8 @@ export const makeWorker = Effect.fnUntraced(function* (
 
   const { concurrency, lease, poll } = settings
   const { followWrites } = store
-  const { data, record } = settings.forget
-  /** Deletes the data of payouts that ended long ago, and their records. */
-  const forgetOld = Effect.flatMap(Clock.currentTimeMillis, (now) =>
-    Effect.andThen(store.forget(now - data), record === undefined ? Effect.void : store.forgetRecord(now - record))
-  )
+  /** Deletes the data of payouts that ended long ago. */
+  const forgetOld = Effect.flatMap(Clock.currentTimeMillis, (now) => store.forget(now - settings.forget.data))
   const forget = repeatedly("Forgetting payouts", "1 hour", forgetOld)
   const run = workRows({
     name,
