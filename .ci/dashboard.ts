@@ -121,8 +121,7 @@ const rows: Readonly<Record<string, ReadonlyArray<Panel>>> = {
     bars("Ends, by who said so", "PayoutsUnconfirmed", [rise("payout_queue_ends_total", "state, by, result")]),
     lines("Accounts: 1 is yes", "PayoutQueuePaused", [
       most("payout_queue_paused", "account", "", "paused"),
-      most("payout_queue_served", "account", "", "ever had a worker"),
-      most("payout_queue_confirming_stopped", "account", "", "not looked up")
+      most("payout_queue_served", "account", "", "ever had a worker")
     ]),
     lines("States that wait for onState", "PayoutStatesWaiting", [most("payout_queue_states", "account")]),
     lines("Oldest state for onState", "PayoutStatesWaiting", [most("payout_queue_states_oldest_seconds", "account")]),

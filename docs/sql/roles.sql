@@ -58,7 +58,7 @@ BEGIN
   GRANT UPDATE (served_at, fingerprint, company_id, horizon, paused, paused_at, pause, ends_in_row, next_at,
     set_at, held_at, held_because, refusals, suspects, unknowns, short_of, limited_at,
     daily_cap, max_amount,
-    identity, seen_at, lookup_at, lookups_stopped_at, lookup_found_at, moved_at, hands_out)
+    identity, seen_at, lookup_at, moved_at, hands_out)
     ON effect_pix_payout_accounts TO effect_pix_worker;
   -- The operator takes the steps of the command: it alone settles, judges what is parked or refused, and sets limits. It submits nothing.
   GRANT UPDATE (state, due_at, taken_by, tries,

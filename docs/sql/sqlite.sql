@@ -88,8 +88,6 @@ CREATE TABLE effect_pix_payout_accounts (
   unknowns TEXT,
   short_of BIGINT,
   lookup_at BIGINT,
-  lookups_stopped_at BIGINT,
-  lookup_found_at BIGINT,
   limited_at BIGINT,
   pace_most INTEGER,
   pace_per BIGINT,

@@ -129,13 +129,6 @@ export const PayoutAccount = Schema.Struct({
    * one by itself.
    */
   refusedSince: Schema.optionalKey(Schema.Struct({ at: Schema.DateTimeUtcFromString, because: becauseOf.accepted })),
-  /**
-   * Since when its payouts are not confirmed, since the service does not know the withdrawals that it named: one is looked up an
-   * hour, the next one at `probeAt`, until a record is found. Absent: they are confirmed, where workers have `confirm`.
-   */
-  confirmStopped: Schema.optionalKey(
-    Schema.Struct({ at: Schema.DateTimeUtcFromString, probeAt: Schema.DateTimeUtcFromString })
-  ),
   ...PayoutLimits.fields,
   /** Each change of its sender and of its limits, the oldest first. */
   changes: Schema.Array(AccountChange)

@@ -239,51 +239,30 @@ describe("lookups that fail", () => {
     )
   })
 
-  const stopping = makeWarnings()
+  const unknowing = makeWarnings()
   effect(
-    "with 404 for what was named an hour ago stop the confirming, until a probe an hour finds a record",
-    Layer.merge(seenWorld, stopping.layer),
+    "with 404 are repeated ever more seldom, and for what was named an hour ago with a line a minute",
+    Layer.merge(seenWorld, unknowing.layer),
     function* () {
       let isThere = false
       const look = (get: WithdrawalLookup["Service"]["get"]) => (id: number) =>
         isThere ? get(id) : Effect.andThen(Effect.ignore(get(id)), Effect.fail(unknown(id)))
+      const told = () => unknowing.lines.filter((line) => line.startsWith("Lookups of withdrawals")).length
       const queue = yield* startConfirming({}, look)
-      yield* startConfirming({}, look)
       yield* queue.submitMany(payouts(30))
       yield* settle
       yield* TestClock.adjust("60 minutes")
-      assert.isUndefined((yield* queue.account).confirmStopped)
-      yield* TestClock.adjust("15 minutes")
-      const { confirmStopped } = yield* queue.account
-      assert.isDefined(confirmStopped)
-      assert.lengthOf(
-        stopping.lines.filter((line) => line.includes("are not confirmed any more")),
-        1
-      )
-      const before = yield* lookups
-      yield* TestClock.adjust("3 hours")
-      const probed = (yield* lookups) - before
-      assert.isTrue(probed >= 2 && probed <= 4, `${probed} probes`)
+      assert.deepStrictEqual([told(), yield* lookups], [0, 90])
+      yield* TestClock.adjust("1 hour")
+      assert.deepStrictEqual([told(), yield* lookups], [1, 120])
       isThere = true
       for (const { reference } of payouts(30)) {
         yield* (yield* Sandbox).settleWithdrawal(yield* numberOf(queue, reference))
       }
-      yield* TestClock.adjust("1 hour")
       yield* TestClock.adjust("6 hours")
-      assert.isUndefined((yield* queue.account).confirmStopped)
       assert.strictEqual(yield* Stream.runCount(queue.list({ state: "paid" })), 30)
     }
   )
-
-  effect("for one withdrawal alone stop nothing", seenWorld, function* () {
-    let missing = -1
-    const queue = yield* startConfirming({}, (get) => (id) => (id === missing ? Effect.fail(unknown(id)) : get(id)))
-    missing = yield* post(queue)
-    yield* post(queue, "invoice-2")
-    yield* TestClock.adjust("10 hours")
-    assert.isUndefined((yield* queue.account).confirmStopped)
-    assert.strictEqual(yield* stateOf(queue, "invoice-1"), "posted")
-  })
 })
 
 describe("credentials of another account", () => {

@@ -39,12 +39,8 @@ export const Account = Schema.Struct({
   unknowns: orNull(Schema.String),
   /** The last amount that the balance or a limit did not cover. Null: it covered as much since. */
   shortOf: orNull(Int),
-  /** Since when withdrawals are not looked up, since the service knows none of those that it named. */
-  lookupsStoppedAt: orNull(Int),
   /** From when the next withdrawal is looked up, by the clock of the database. */
   lookupAt: orNull(Int),
-  /** When a lookup found a record last, within a minute. */
-  lookupFoundAt: orNull(Int),
   /** When the service named a limit last, by the clock of the database. */
   limitedAt: orNull(Int),
   /** At most so many requests in so many milliseconds, as an operator set it. */

@@ -240,18 +240,6 @@ export const logUnconfirmed = (logPayout: LogPayout, before: Row, after: Row, un
 
 const accountFields = (account: string) => ({ "payments.account": account })
 
-/** The service knows none of the withdrawals that it named. */
-export const logStopped = (account: string): Effect.Effect<void> =>
-  log(
-    "Error",
-    `Payouts of the account ${account} are not confirmed any more: the service does not know a withdrawal that it named an hour ago or longer. One is looked up an hour until a record is found. Ask your gateway whether it has the lookup, with effect-pix doctor --withdrawal ID; if it has none, leave confirm out, and settle what is posted by the statement.`,
-    accountFields(account)
-  )
-
-/** A record was found again. */
-export const logResumed = (account: string): Effect.Effect<void> =>
-  log("Info", `Payouts of the account ${account} are confirmed again.`, accountFields(account))
-
 /** The worker's lookup has other credentials than the account. */
 export const logOtherSender = (account: string, known: string | null, fingerprint: string): Effect.Effect<void> =>
   log(

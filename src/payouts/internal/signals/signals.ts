@@ -40,9 +40,7 @@ const gauges = {
   }),
   ...gaugesOf("{flag}", {
     served: "Whether a worker ever served the account: 1 or 0. While it is 0, nothing is sent",
-    paused: "Whether the workers are stopped by setPaused: 1 or 0",
-    confirming_stopped:
-      "Whether payouts are not confirmed, since the service does not know the withdrawals that it named: 1 or 0"
+    paused: "Whether the workers are stopped by setPaused: 1 or 0"
   }),
   ...gaugesOf("{state}", {
     states: "States of payouts that wait for your onState, also behind a dead letter"
@@ -143,7 +141,7 @@ export const measures = Effect.fnUntraced(function* (store: Store, { account }: 
   const nextWrite = yield* store.followWrites
   const set = (name: keyof typeof gauges, value: number, labels?: Record.ReadonlyRecord<string, string | undefined>) =>
     update(gauges[name], value, { account, ...labels })
-  const isSet = (name: "served" | "paused" | "confirming_stopped", is: boolean) => set(name, is ? 1 : 0)
+  const isSet = (name: "served" | "paused", is: boolean) => set(name, is ? 1 : 0)
   /** Sets the number of some payouts, and their sum in centavos. */
   const setSum = Effect.fnUntraced(function* (
     name: "waiting" | "to_check" | "delayed",
@@ -219,7 +217,6 @@ export const measures = Effect.fnUntraced(function* (store: Store, { account }: 
       )
     yield* isSet("paused", row.paused)
     yield* isSet("served", row.servedAt !== null)
-    yield* isSet("confirming_stopped", row.lookupsStoppedAt !== null)
     // As where the name of the account is misspelt.
     if (row.servedAt === null && counts.length > 0 && !isUnservedTold) {
       isUnservedTold = true

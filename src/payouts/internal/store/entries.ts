@@ -57,10 +57,10 @@ const centavosOf = (amount: number | null) => (amount === null ? null : Centavos
 
 /** The account as its users see it. The entries of its table are the library's own: one that cannot be read is a defect. */
 export const accountOf = (
-  { account, fingerprint, companyId, heldAt, heldBecause, lookupsStoppedAt, pause, paused, ...row }: Account,
+  { account, fingerprint, companyId, heldAt, heldBecause, pause, paused, ...row }: Account,
   changes: ReadonlyArray<string>
 ): PayoutAccount => {
-  const [at, stoppedAt] = [timeOf(heldAt), timeOf(lookupsStoppedAt)]
+  const at = timeOf(heldAt)
   const { paceMost, pacePer, windowFrom, windowTo } = row
   const isOfWindow = windowFrom !== null && windowTo !== null
   return {
@@ -72,7 +72,6 @@ export const accountOf = (
       companyId,
       lastPause: pause === null ? null : Schema.decodeSync(PauseEntry)(pause),
       refusedSince: at && isBecause(heldBecause) ? { at, because: heldBecause } : null,
-      confirmStopped: stoppedAt && { at: stoppedAt, probeAt: timeOf(row.lookupAt) ?? stoppedAt },
       pace: paceMost !== null && pacePer !== null ? { most: paceMost, per: Duration.millis(pacePer) } : null,
       window: isOfWindow ? { from: textOfMinute(windowFrom), to: textOfMinute(windowTo) } : null,
       dailyCap: centavosOf(row.dailyCap),

@@ -103,8 +103,6 @@ const create = (types: Types) => [
   unknowns TEXT,
   short_of BIGINT,
   lookup_at BIGINT,
-  lookups_stopped_at BIGINT,
-  lookup_found_at BIGINT,
   limited_at BIGINT,
   pace_most INTEGER,
   pace_per BIGINT,

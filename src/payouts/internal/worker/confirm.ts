@@ -33,7 +33,7 @@ import { databaseTime, type ReadAccount, type Account } from "../machine/account
 import { leftOf, lookupSpacing } from "../machine/accountTime.ts"
 import type { Core } from "../core.ts"
 import type { Event, Found } from "../machine/events.ts"
-import { logFound, logOther, logOtherSender, logResumed, logStopped, logUnconfirmed } from "../signals/log.ts"
+import { logFound, logOther, logOtherSender, logUnconfirmed } from "../signals/log.ts"
 import { makeSealing } from "./record.ts"
 import { type Row, reaisText } from "../machine/row.ts"
 import { changedMeanwhile } from "./mark.ts"
@@ -47,7 +47,6 @@ const name = "Payouts: confirming"
 const concurrency = 10
 
 const minute = 60_000
-/** A withdrawal that the service named so long ago, and does not know, is a sign that it has no lookup. */
 const longKnown = 60 * minute
 
 /** The request of a row, where it can be opened. */
@@ -78,7 +77,7 @@ export const makeConfirm = (
       const account = yield* take.current
       const sends = yield* core.store.findDue
       const rows = yield* lookups.take(taker, lease, 1, {
-        turn: (found) => accounts.lookups.turn(account, sends, found)
+        turn: (found) => accounts.lookupTurn(account, sends, found)
       })
       again = rows.length === 0 ? undefined : lookupSpacing
       return rows
@@ -133,18 +132,6 @@ export const makeConfirm = (
   })
   const miss = (row: Row, now: number) => step(row, { _tag: "LookupMissed", now, until })
 
-  const stopIfUnknown = Effect.fnUntraced(function* (row: Row, now: number) {
-    const since = row.markedAt ?? row.submittedAt
-    if (now - since < longKnown || !(yield* accounts.lookups.stop(since))) return
-    yield* logStopped(accountName)
-  })
-
-  const resume = Effect.fnUntraced(function* ({ lookupFoundAt, lookupsStoppedAt, readAt }: ReadAccount) {
-    if (lookupsStoppedAt === null && lookupFoundAt !== null && Math.abs(readAt - lookupFoundAt) < minute) return
-    yield* Effect.andThen(accounts.lookups.found, take.forget)
-    if (lookupsStoppedAt !== null) yield* logResumed(accountName)
-  })
-
   const store = Effect.fnUntraced(function* (row: Row, account: ReadAccount, detail: WithdrawalDetail, now: number) {
     const others = othersOf(detail, row, account, detail.pixKey === undefined ? undefined : yield* open(row))
     if (others.length > 0) return yield* Effect.andThen(miss(row, now), logOther(row, others))
@@ -164,14 +151,13 @@ export const makeConfirm = (
       // The clock of this process may be wrong, and others have written the times of the row.
       const now = databaseTime(account, yield* Clock.currentTimeMillis)
       if (Result.isSuccess(answer)) {
-        yield* resume(account)
         return yield* store(row, account, answer.success, now)
       }
       const { failure } = answer
-      if (failure._tag === "WithdrawalNotFound") {
-        return yield* Effect.andThen(miss(row, now), stopIfUnknown(row, now))
-      }
-      yield* warn(Cause.fail(failure))
+      const isUnknown = failure._tag === "WithdrawalNotFound"
+      // A number that the service named so long ago, and does not know, is a sign that it has no lookup.
+      if (!isUnknown || now - (row.markedAt ?? row.submittedAt) >= longKnown) yield* warn(Cause.fail(failure))
+      if (isUnknown) return yield* miss(row, now)
       return yield* new TryAgain({ reason: failure._tag })
     },
     (effect, row) => Effect.annotateLogs(orTryAgain(name, payoutFields(row))(retrying(effect)), logFields(row))
