@@ -224,7 +224,7 @@ export interface Step {
 export const step = <Name extends Tag>(row: Row, event: Event<Name>): Step | string | undefined => {
   const name: Name = event._tag
   const ofEvent: ReadonlyArray<Edge<Event<Name>>> = edges[name]
-  const edge = ofEvent.find(({ from, when }) => from.includes(row.state) && (when === undefined || when[1](row, event)))
+  const edge = ofEvent.find(({ from, when }) => from.includes(row.state) && (when === undefined || when(row, event)))
   if (edge === undefined) return undefined
   if (edge.refused !== undefined) return edge.refused(row, event)
   const { dueIn, ...moved }: Moves.Moved = edge.changes?.(row, event) ?? {}

@@ -18,8 +18,8 @@ export type Entry = PayoutChange extends infer Change
     : never
   : never
 
-/** A condition of an edge, in words and as a predicate. */
-export type Guard<Happened> = readonly [words: string, holds: (row: Row, event: Happened) => boolean]
+/** A condition of an edge. */
+export type Guard<Happened> = (row: Row, event: Happened) => boolean
 
 /** What the record of a withdrawal says. Times are in milliseconds. */
 export interface Found {

@@ -127,11 +127,9 @@ export const paidByAnswer = (row: Row, event: Event<"Recorded">): Moved => ({
   ...ended("paid", "answer", event.now),
   ...noLookup
 })
-export const isRecordedAsPaid: Guard<Event<"Recorded">> = [
-  "it says Successful",
-  // A word of the user ends a payout by a lookup alone.
-  (_, { withdrawal: { enTransaction } }) => meaningOf(enTransaction, "payout") === "paid"
-]
+/** A word of the user ends a payout by a lookup alone. */
+export const isRecordedAsPaid: Guard<Event<"Recorded">> = (_, { withdrawal: { enTransaction } }) =>
+  meaningOf(enTransaction, "payout") === "paid"
 
 const foundOf = (row: Row, { found }: Event<"LookedUp">): Moved => ({
   word: found.word ?? row.word,
@@ -142,13 +140,11 @@ const foundOf = (row: Row, { found }: Event<"LookedUp">): Moved => ({
   recordedAt: found.updatedAt ?? row.recordedAt
 })
 /** An answer that is older than what is stored. */
-export const isOutdated: Guard<Event<"LookedUp">> = [
-  "the record is older than the stored one",
-  ({ recordedAt }, { found: { updatedAt } }) => recordedAt !== null && updatedAt !== undefined && updatedAt < recordedAt
-]
+export const isOutdated: Guard<Event<"LookedUp">> = ({ recordedAt }, { found: { updatedAt } }) =>
+  recordedAt !== null && updatedAt !== undefined && updatedAt < recordedAt
 export const missed = (row: Row, event: Event<"LookedUp" | "LookupMissed">): Moved => nextLookup(row, event)
 export const lookedUp = (row: Row, event: Event<"LookedUp">): Moved => ({
-  ...(!isOutdated[1](row, event) && foundOf(row, event)),
+  ...(!isOutdated(row, event) && foundOf(row, event)),
   ...nextLookup(row, event)
 })
 /** The day's cap has room again for what was not paid, or came back. */
@@ -169,33 +165,30 @@ export const contradicted = (row: Row, event: Event<"LookedUp">): Moved => ({
   contradicted: true,
   ...noLookup
 })
-const says = (meaning: "paid" | "failed" | "returned"): Guard<{ readonly found: Found }> => [
-  `the record has a listed word for ${meaning}`,
-  (_, { found }) => found.meaning === meaning
-]
+const says =
+  (meaning: "paid" | "failed" | "returned"): Guard<{ readonly found: Found }> =>
+  (_, { found }) =>
+    found.meaning === meaning
 export const saysPaid = says("paid")
 export const saysFailed = says("failed")
 export const saysReturned = says("returned")
 
-export const hasRecord: Guard<Event<"Claimed">> = ["it has a record", ({ withdrawalId }) => withdrawalId !== null]
+export const hasRecord: Guard<Event<"Claimed">> = ({ withdrawalId }) => withdrawalId !== null
 /** Where money did not move, as the state says. Another payout may be paid in its place. */
 const isUnpaid = ({ state }: Row) => state === "failed" || state === "refused" || state === "cancelled"
 /**
  * A claim that differs from the state: that something was paid which is under way, or posted, does not. One of success replaces none of
  * return, and what the service contradicts is told already.
  */
-export const isNews: Guard<Event<"Claimed">> = [
-  "it differs from the state",
-  (row, { claimed: claim }) =>
-    !row.contradicted &&
-    ((claim === "failed" && !isUnpaid(row)) ||
-      (claim === "returned" && row.state !== "returned") ||
-      (claim === "paid" && isUnpaid(row) && row.endedAs !== "returned"))
-]
+export const isNews: Guard<Event<"Claimed">> = (row, { claimed: claim }) =>
+  !row.contradicted &&
+  ((claim === "failed" && !isUnpaid(row)) ||
+    (claim === "returned" && row.state !== "returned") ||
+    (claim === "paid" && isUnpaid(row) && row.endedAs !== "returned"))
 export const claimed = (_: Row, { claimed: endedAs }: Event<"Claimed">): Moved => ({ endedAs })
 /** It is looked up at once, where something looks. */
 export const claimedOfRecord = (row: Row, event: Event<"Claimed">): Moved => ({
-  ...(isNews[1](row, event) && claimed(row, event)),
+  ...(isNews(row, event) && claimed(row, event)),
   ...(row.state !== "returned" && { lookups: row.lookups ?? 0, dueIn: 0 })
 })
 
@@ -204,7 +197,7 @@ const reasonOf = ({ request }: Row, { reason }: Reasoned) => ({ reason: request 
 
 /** A person wants it looked up now, also once more where that was given up. */
 export const lookedUpNow = (row: Row): Moved => ({ lookups: row.lookups ?? 0, dueIn: 0 })
-export const hasNoRecord: Guard<ByPerson> = ["no record of it is known", ({ withdrawalId }) => withdrawalId === null]
+export const hasNoRecord: Guard<ByPerson> = ({ withdrawalId }) => withdrawalId === null
 
 /** No request of it moved money. */
 export const cleared = (row: Row, event: Event<"Refused">) =>
@@ -243,14 +236,8 @@ export const waitingForCause = (row: Row, event: Event<"Refused">): Moved => {
     waitsSince: because === "Balance" ? (row.waitsSince ?? now) : now
   }
 }
-export const provesFailure: Guard<Event<"Refused">> = [
-  "a record proves the failure",
-  (_, { error }) => error._tag === "WithdrawalFailed"
-]
-export const hasCauseToWaitFor: Guard<Event<"Refused">> = [
-  "it can wait for the cause to go",
-  (_, { because }) => because !== undefined
-]
+export const provesFailure: Guard<Event<"Refused">> = (_, { error }) => error._tag === "WithdrawalFailed"
+export const hasCauseToWaitFor: Guard<Event<"Refused">> = (_, { because }) => because !== undefined
 
 const sentenceOf = ({ error }: Event<"Unknown">) => sentenceIn(error)
 /** Only one that is the one answer to the one request of its payout can be judged. */
@@ -265,18 +252,14 @@ export const inDoubt = (row: Row, event: Event<"Unknown">): Moved => ({
   digest: digestOf(row, event),
   ...reasonOf(row, event)
 })
-export const isUnjudged: Guard<Event<"Unknown">> = [
-  "nobody knows its refusal",
-  (_, event) => sentenceOf(event) !== undefined && event.judged === undefined
-]
+export const isUnjudged: Guard<Event<"Unknown">> = (_, event) =>
+  sentenceOf(event) !== undefined && event.judged === undefined
 export const parkedForSentence = (row: Row, event: Event<"Unknown">): Moved => ({
   ...inDoubt(row, event),
   ...parkedFor("RefusalUnknown")
 })
-export const isJudgedRefused: Guard<Event<"Unknown">> = [
-  "a person judged its sentence as a refusal",
-  (row, event) => event.judged === "refused" && digestOf(row, event) !== null
-]
+export const isJudgedRefused: Guard<Event<"Unknown">> = (row, event) =>
+  event.judged === "refused" && digestOf(row, event) !== null
 /** A judgement is no proof: the mark stays. */
 export const refusedByJudgement = (row: Row, event: Event<"Unknown">): Moved => {
   const error = sentenceOf(event)
@@ -292,23 +275,19 @@ export const recordedOtherwise = (row: Row, event: Event<"Unknown">): Moved => {
     ...(id !== undefined && { withdrawalId: id, ...firstLookup })
   }
 }
-export const hasOtherRecord: Guard<Event<"Unknown">> = [
-  "its record is of another company or PIX key, or has a word for failure that proves nothing",
-  (_, { error }) => differsOf(error) !== undefined
-]
+/** Its record is of another company or PIX key, or has a word for failure that proves nothing. */
+export const hasOtherRecord: Guard<Event<"Unknown">> = (_, { error }) => differsOf(error) !== undefined
 
 export const parked = (_: Row, { because }: Event<"Parked">): Moved => parkedFor(because)
 /** A person takes it over in the same way. */
 export const parkedByPerson = (): Moved => parkedFor("Operator")
 
-const isMarked = ({ mayHaveLeftAt }: Row) => mayHaveLeftAt !== null
+export const isInDoubt = ({ mayHaveLeftAt }: Row) => mayHaveLeftAt !== null
 const isLate = (row: Row, { at }: ByPerson) => tooLate(row, at) !== undefined
-const isUnderWay = ({ mayHaveLeftAt, underWayUntil }: Row, { at }: ByPerson) =>
-  mayHaveLeftAt !== null && underWayUntil !== null && at.now < underWayUntil
-export const isDeleted: Guard<ByPerson> = ["its request was deleted", ({ request }) => request === null]
-export const isInDoubt: Guard<ByPerson> = ["in doubt", isMarked]
+export const isDeleted: Guard<ByPerson> = ({ request }) => request === null
 /** A request that was marked and not answered. */
-export const mayBeUnderWay: Guard<ByPerson> = ["a request may be under way", isUnderWay]
+export const mayBeUnderWay = ({ mayHaveLeftAt, underWayUntil }: Row, { at }: ByPerson) =>
+  mayHaveLeftAt !== null && underWayUntil !== null && at.now < underWayUntil
 export const untilOver = ({ underWayUntil }: Row): string =>
   `A request of it may be under way until ${DateTime.formatIso(DateTime.makeUnsafe(underWayUntil ?? 0))}. Look in the panel after that.`
 
@@ -319,23 +298,13 @@ export const resumed = (row: Row, event: Event<"resume">): Moved => ({
   ...noLookup,
   ...wantedBy(row, event.at)
 })
-export const isPastHorizon: Guard<ByPerson> = [
-  "in doubt past the horizon",
-  (row, event) => isMarked(row) && isLate(row, event)
-]
+export const isPastHorizon: Guard<ByPerson> = (row, event) => isInDoubt(row) && isLate(row, event)
 
-export const isOfSentence: Guard<Event<"judge">> = [
-  "its only answer is this sentence",
-  (row, { digest }) => row.digest === digest && isMarked(row) && row.underWayUntil === null
-]
-export const isRefusedSentence: Guard<Event<"judge">> = [
-  "its only answer is this sentence, which is a refusal",
-  (row, event) => isOfSentence[1](row, event) && event.as === "refused"
-]
-export const isJudgedAnew: Guard<Event<"judge">> = [
-  "its only answer is this sentence, which is no refusal",
-  (row, event) => isOfSentence[1](row, event) && event.as === "wait"
-]
+export const isOfSentence: Guard<Event<"judge">> = (row, { digest }) =>
+  row.digest === digest && isInDoubt(row) && row.underWayUntil === null
+export const isRefusedSentence: Guard<Event<"judge">> = (row, event) =>
+  isOfSentence(row, event) && event.as === "refused"
+export const isJudgedAnew: Guard<Event<"judge">> = (row, event) => isOfSentence(row, event) && event.as === "wait"
 export const judged = (row: Row): Moved => {
   const failure = failureOf(row)
   const error = failure && sentenceIn(failure)
@@ -355,18 +324,15 @@ export const settled = (row: Row, { as, at }: Event<"settle">): Moved => ({
   contradicted: false,
   ...ended(as, "person", at.now)
 })
-export const asPaid: Guard<Event<"settle">> = ["as paid", (_, { as }) => as === "paid"]
-export const asReturned: Guard<Event<"settle">> = ["as returned", (_, { as }) => as === "returned"]
+export const asPaid: Guard<Event<"settle">> = (_, { as }) => as === "paid"
+export const asReturned: Guard<Event<"settle">> = (_, { as }) => as === "returned"
 
 /** A request may have left: one is marked, or the service named its record. */
-export const mayHaveLeft: Guard<ByPerson> = [
-  "a request may have left",
-  (row) => isMarked(row) || row.withdrawalId !== null
-]
+export const mayHaveLeft: Guard<ByPerson> = (row) => isInDoubt(row) || row.withdrawalId !== null
 export const cancelled = (): Moved => ({ ...clean, ...noLookup })
 
 export const forgotten = (): Moved => ({ request: null, payee: null, reason: null })
-export const isThere: Guard<ByPerson> = ["its data is there", ({ request }) => request !== null]
+export const isThere: Guard<ByPerson> = ({ request }) => request !== null
 
 const minute = 60_000
 const day = 1440 * minute
