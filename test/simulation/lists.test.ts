@@ -1,6 +1,6 @@
 import { assert } from "@effect/vitest"
 import { effect } from "../support/effect.ts"
-import { runs, seed } from "../support/seed.ts"
+import { drawn, runs, seed } from "../support/seed.ts"
 import { draw, play, type Random, shrink, type Traits } from "./lists.ts"
 
 /** A kind of lists: its traits (the others are drawn), and the part of the runs that may end with a typed failure. */
@@ -133,7 +133,7 @@ const kinds: ReadonlyArray<Kind> = [
 effect.each(kinds)("a stream delivers each row that stays exactly once, or fails, where $title", function* (kind) {
   const most = runs(6, 150)
   let failures = 0
-  for (let run = seed; run < seed + most; run++) {
+  for (const run of drawn(Array.from({ length: most }, (_, at) => seed + at))) {
     const world = draw(run, kind.traits)
     const { ended, problem } = yield* play(world)
     if (problem !== undefined)

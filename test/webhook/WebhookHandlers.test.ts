@@ -2,13 +2,14 @@
  * Which code of the user is called, and what becomes of a delivery for which it fails.
  */
 import { assert, describe } from "@effect/vitest"
-import { Clock, Data, Effect, Fiber, identity, References } from "effect"
+import { Clock, Data, Effect, Fiber, References } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { Money } from "effect-pix"
-import { Fault, Sandbox } from "effect-pix/sandbox"
+import { Sandbox } from "effect-pix/sandbox"
 import { PayoutNotFound } from "effect-pix/payouts"
 import { Webhook } from "effect-pix/webhook"
+import { delayOf } from "../../src/webhook/internal/work.ts"
 import cashIn from "../fixtures/field/webhook-cashin.json" with { type: "json" }
 import { charge, paidCharge } from "../support/charges.ts"
 import { effect } from "../support/effect.ts"
@@ -24,7 +25,6 @@ import {
   inSeconds,
   isTransaction,
   knowing,
-  lookingUp,
   nobody,
   recorded,
   recording,
@@ -244,34 +244,21 @@ describe("code of the user that fails", () => {
         }
       )
 
-  effect.each([
-    ["a handler that fails", 295, 1],
-    ["a lookup without an answer", 870, 3]
-  ] as const)(
-    "%s is tried %s times, for about %s days, and then is a letter or a report",
-    world,
-    function* ([what, tries, days]) {
-      const at: Array<number> = []
-      const isHandler = what === "a handler that fails"
-      const note = Effect.map(Clock.currentTimeMillis, (now) => void at.push(now))
-      const webhook = yield* recording({ onPaid: () => Effect.andThen(note, Effect.fail("no")) }).pipe(
-        isHandler ? identity : lookingUp((answer) => Effect.andThen(note, answer)),
-        evenly
-      )
-      const id = yield* paidCharge
-      if (!isHandler) yield* (yield* Sandbox).fault("getTransaction", Fault.refusal(401, "no"), { times: Infinity })
-      yield* webhook.claim(id)
-      for (let hour = 0; hour < 80; hour++) yield* TestClock.adjust("1 hour")
-      yield* webhook.idle
-      const [first = 0, second = 0, third = 0] = at
-      assert.deepStrictEqual([second - first, third - second], isHandler ? [1000, 2000] : [2000, 4000])
-      assert.deepStrictEqual([at.length, Math.round(((at.at(-1) ?? 0) - first) / 86_400_000)], [tries + 1, days])
-      assert.deepStrictEqual(
-        [(yield* webhook.deadLetters).length, webhook.reasons()],
-        isHandler ? [1, []] : [0, ["LookupFailed"]]
-      )
-    }
-  )
+  for (const [reason, tries, first, longest, days] of [
+    ["early", 6, 1000, 32_000, 0],
+    ["outage", 870, 2000, 300_000, 3],
+    ["failed", 295, 1000, 300_000, 1]
+  ] as const)
+    effect(`a row that waits as ${reason} waits ${tries} times, for about ${days} days`, function* () {
+      const waits: Array<number> = []
+      for (let millis: number | undefined = 0; millis !== undefined;) {
+        millis = yield* evenly(delayOf(reason, waits.length + 1))
+        if (millis !== undefined) waits.push(millis)
+      }
+      assert.deepStrictEqual([waits.length, waits[0], waits[1], waits.at(-1)], [tries, first, first * 2, longest])
+      const sum = waits.reduce((sum, wait) => sum + wait, 0)
+      assert.strictEqual(Math.round(sum / 86_400_000), days)
+    })
 
   effect("an onFailure that fails itself changes nothing, and a check ends where a handler fails", world, function* () {
     const { layer, lines } = makeWarnings(
