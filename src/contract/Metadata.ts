@@ -40,6 +40,16 @@ const isPlain = (value: object): boolean => {
 const isScalar = (value: unknown): boolean =>
   value === null || typeof value === "string" || typeof value === "boolean" || Number.isFinite(value)
 
+/** The members of a list or a plain object, of a scalar none; `undefined` for what JSON cannot hold. */
+const membersOf = (value: unknown): Iterable<readonly [key: string | number, member: unknown]> | undefined => {
+  if (isScalar(value)) return []
+  if (Array.isArray(value)) return value.entries()
+  return Predicate.isObject(value) && isPlain(value) ? Object.entries(value) : undefined
+}
+
+const bytesOf = (value: unknown): number =>
+  new TextEncoder().encode(typeof value === "string" ? value : JSON.stringify(value)).length
+
 /** Reads no more than `maxTextLength`, without recursion, so that no depth, cycle or graph can exhaust the machine. */
 const findProblem = (root: unknown): string | undefined => {
   if (typeof root !== "string" && !Predicate.isObject(root)) return notMetadata
@@ -48,9 +58,9 @@ const findProblem = (root: unknown): string | undefined => {
   while (rest.length > 0 && size <= maxTextLength) {
     const value = rest.pop()
     if (typeof value === "string") size += value.length
-    if (isScalar(value)) continue
-    if (!Array.isArray(value) && !(Predicate.isObject(value) && isPlain(value))) return notJson
-    for (const [key, member] of Array.isArray(value) ? value.entries() : Object.entries(value)) {
+    const members = membersOf(value)
+    if (members === undefined) return notJson
+    for (const [key, member] of members) {
       if (isUnsafeName(key)) return `must not have the key "${key}"`
       // A member takes at least two characters.
       size += typeof key === "string" ? key.length + 2 : 2
@@ -58,9 +68,7 @@ const findProblem = (root: unknown): string | undefined => {
       rest.push(member)
     }
   }
-  if (size > maxTextLength) return tooBig
-  const text = typeof root === "string" ? root : JSON.stringify(root)
-  return new TextEncoder().encode(text).length > maxTextLength ? tooBig : undefined
+  return size > maxTextLength || bytesOf(root) > maxTextLength ? tooBig : undefined
 }
 
 const findStoredProblem = (root: unknown): string | undefined => {

@@ -263,36 +263,51 @@ interface Due {
   readonly lapsed: ReadonlyArray<string>
 }
 
-/** Looks up all charges of the order. */
-const lookUp = Effect.fnUntraced(function* ({ last, now, openFor, request: { amount } }: Visit) {
+/** The order is paid if one of its charges is: by the one with the asked amount, if there is one. */
+const paidOf = ({ details, meanings }: Pick<Due, "details" | "meanings">, amount: number): Paid | undefined => {
+  const paid = details.filter((_, at) => meanings[at] === "paid")
+  const detail = paid.find(({ value }) => value === amount) ?? paid[0]
+  if (detail === undefined) return undefined
+  const others = paid.filter((other) => other !== detail)
+  return { _tag: "Paid", detail, amount: detail.value === amount ? "same" : "different", others }
+}
+
+/** Whether the last charge is shown again. If it is over, it has lapsed. */
+const reused = Effect.fnUntraced(function* (
+  { now, openFor, request }: Visit,
+  due: Due,
+  last: Stored,
+  { createdAt }: TransactionDetail
+) {
+  const known = { createdAt, now }
+  const expiry = yield* believed(yield* Payments, last.pix.expirationDate, known)
+  const end = expiry === undefined ? Infinity : DateTime.toEpochMillis(expiry)
+  const isOver = provedEnd(expiry, known) <= now
+  const isEnding = end > now && end <= now + openFor
+  // A word that is not listed counts as open: a charge that is shown again is paid once.
+  const isClosed = due.meanings[0] === "closed"
+  if (last.amount === request.amount && !isClosed && !isOver && !isEnding)
+    return { _tag: "Reuse", charge: last } satisfies Reuse
+  return isOver ? { ...due, lapsed: [...due.lapsed, last.transactionId] } : due
+})
+
+/** Looks up all charges of the order. Paid comes before refunded, and both before the last charge. */
+const lookUp = Effect.fnUntraced(function* (visit: Visit) {
+  const { last, request } = visit
   const payments = yield* Payments
   const { statuses } = yield* factsHere
   const ids = last === undefined ? [] : [last.transactionId, ...last.earlier]
   const details = yield* Effect.forEach(ids, (id) => payments.getTransaction(id), { concurrency })
   const meanings = details.map(({ enStatusTransaction }) => meaningOf(enStatusTransaction, "charge", statuses))
-  const paid = details.filter((_, at) => meanings[at] === "paid")
-  const detail = paid.find(({ value }) => value === amount) ?? paid[0]
-  if (detail !== undefined) {
-    const others = paid.filter((other) => other !== detail)
-    return { _tag: "Paid", detail, amount: detail.value === amount ? "same" : "different", others } satisfies Paid
-  }
+  const due: Due = { _tag: "Due", last, ids, details, meanings, lapsed: last?.lapsed ?? [] }
+  const paid = paidOf(due, request.amount)
+  if (paid !== undefined) return paid
   const refunded = details.find((_, at) => meanings[at] === "refunded")
   if (refunded !== undefined) {
     return yield* new OrderRefunded({ ...ofLookup, transactionId: refunded.transactionId, amount: refunded.value })
   }
-  const due: Due = { _tag: "Due", last, ids, details, meanings, lapsed: last?.lapsed ?? [] }
   const [newest] = details
-  if (last === undefined || newest === undefined) return due
-  const known = { createdAt: newest.createdAt, now }
-  const expiry = yield* believed(payments, last.pix.expirationDate, known)
-  const end = expiry === undefined ? Infinity : DateTime.toEpochMillis(expiry)
-  const isOver = provedEnd(expiry, known) <= now
-  const isEnding = end > now && end <= now + openFor
-  // A word that is not listed counts as open: a charge that is shown again is paid once.
-  const isClosed = meanings[0] === "closed"
-  if (last.amount === amount && !isClosed && !isOver && !isEnding)
-    return { _tag: "Reuse", charge: last } satisfies Reuse
-  return isOver ? { ...due, lapsed: [...due.lapsed, last.transactionId] } : due
+  return last === undefined || newest === undefined ? due : yield* reused(visit, due, last, newest)
 })
 
 const unclear = ({ enStatusTransaction: status, transactionId }: TransactionDetail) =>

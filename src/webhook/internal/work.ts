@@ -82,13 +82,17 @@ const judged = Effect.fnUntraced(function* (row: Rows.Row, judge: Judge | undefi
 
 type Failure = SqlError | DatabaseError | Overtaken
 
-export const makeWork = <M>(options: WorkOptions<M>) => {
-  const { countUntold, database, firstLookups, handlerTimeout, handlers, lookUp, store, wake } = options
+/** A worker that waits for the next row that is due measures its time anew. */
+const wakeIfOpen = ({ wakeWorkers }: Pick<WorkOptions<unknown>, "wakeWorkers">, next: Rows.Next | undefined) =>
+  next?.row !== undefined && Rows.stateOf(next.row) === "Open" ? wakeWorkers : Effect.void
+
+/** What records hints and checks. */
+const makeRecords = ({ database, store, wake, wakeWorkers }: Omit<WorkOptions<unknown>, "handlers">) => {
   const recordClaim = Effect.fnUntraced(function* (subject: Rows.Subject, claim: Rows.Claim) {
     const now = yield* Clock.currentTimeMillis
     const step = (row: Rows.Row, isTaken: boolean) => Rows.recorded(subject, claim, { row, isTaken, now })
     yield* store.record(subject.name, Rows.begun(subject, claim, now), step)
-    yield* database.sql.afterCommit(options.wakeWorkers)
+    yield* database.sql.afterCommit(wakeWorkers)
   })
 
   /** Records each hint of a delivery. One that fails is recorded again with those before it, when the delivery is repeated. */
@@ -103,14 +107,12 @@ export const makeWork = <M>(options: WorkOptions<M>) => {
   const check = (transactionId: string) =>
     recordClaim({ name: Rows.nameOf(transactionId), about: "Transaction", transactionId }, Rows.checkClaim)
 
-  /** A worker that waits for the next row that is due measures its time anew. */
-  const wakeIfOpen = (next: Rows.Next | undefined) =>
-    next?.row !== undefined && Rows.stateOf(next.row) === "Open" ? options.wakeWorkers : Effect.void
+  return { record, check }
+}
 
-  const settle = Effect.fnUntraced(function* (taken: Taken, row: Rows.Row, outcome: Rows.Outcome) {
-    yield* wakeIfOpen(yield* store.changeTaken(taken, (found) => Rows.settled(found, row, outcome)))
-  })
-
+/** What calls the user's code, each in one transaction with the step of its row. */
+const makeHandOuts = <M>(options: WorkOptions<M>) => {
+  const { countUntold, database, handlerTimeout, handlers, store } = options
   /**
    * Calls the user's code, and ends its work on the row, in one transaction of the user's database. `handler` is the code that
    * fails where the database refuses to commit.
@@ -140,7 +142,7 @@ export const makeWork = <M>(options: WorkOptions<M>) => {
       const next = yield* store.changeTakenWithin(taken, (found) =>
         Rows.settled({ ...found, handedOut: [...new Set([...row.handedOut, stored])] }, row, outcome)
       )
-      yield* database.sql.afterCommit(wakeIfOpen(next))
+      yield* database.sql.afterCommit(wakeIfOpen(options, next))
       return outcome
     })
     return yield* handingOut(taken, { handler: "onWithdrawal", id: taken.key }, work)
@@ -171,7 +173,7 @@ export const makeWork = <M>(options: WorkOptions<M>) => {
         return isEnded ? Rows.settled(next, row, outcome) : { row: next }
       }
       const next = yield* store.changeTakenWithin(taken, step)
-      if (isEnded) yield* database.sql.afterCommit(wakeIfOpen(next))
+      if (isEnded) yield* database.sql.afterCommit(wakeIfOpen(options, next))
       return isEnded ? { judge, ended: outcome } : { judge }
     })
     const handedOut = yield* handingOut(taken, { handler: handler ?? "onStatus", id: event.id }, work).pipe(
@@ -183,12 +185,38 @@ export const makeWork = <M>(options: WorkOptions<M>) => {
     return handedOut
   })
 
+  return { handOut, handOutHint }
+}
+
+/** Adds to a span what is known of these attributes. */
+const describe = (span: Tracer.Span | undefined, attributes: () => Readonly<Record<string, unknown>>): void => {
+  if (span === undefined) return
+  for (const [name, value] of Object.entries(attributes())) if (value !== undefined) span.attribute(name, value)
+}
+
+/** The tries of a row in which code of the user failed, and what they make of it. */
+const failedTry = Effect.fnUntraced(function* ({ tries }: Rows.Row, failed: HandlerFailed) {
+  const isHint = failed.handler === "onWithdrawal"
+  const attempt = tries.failed + (isHint ? tries.early : 0) + 1
+  const millis = yield* delayOf(isHint ? "hint" : "failed", attempt)
+  // A hint that is not taken is no dead letter: it is reported then, at once.
+  return { attempt, millis: isHint ? (millis ?? 0) : millis }
+})
+
+export const makeWork = <M>(options: WorkOptions<M>) => {
+  const { firstLookups, handlers, lookUp, store, wake } = options
+  const { handOut, handOutHint } = makeHandOuts(options)
+
+  const settle = Effect.fnUntraced(function* (taken: Taken, row: Rows.Row, outcome: Rows.Outcome) {
+    yield* wakeIfOpen(options, yield* store.changeTaken(taken, (found) => Rows.settled(found, row, outcome)))
+  })
+
   /** Processes a row, and returns how that ended. */
   const processRow = Effect.fnUntraced(function* (
     taken: Taken,
     row: Rows.Row
   ): Effect.fn.Return<Rows.Outcome & { readonly failed?: HandlerFailed }, Failure> {
-    const { transactionId, tries } = row
+    const { transactionId } = row
     // The user's code is called with what a lookup found.
     let outcome: Rows.Outcome = { left: row.claims, isFound: transactionId !== undefined }
     const work = Effect.gen(function* () {
@@ -220,11 +248,8 @@ export const makeWork = <M>(options: WorkOptions<M>) => {
       "HandlerFailed",
       Effect.fnUntraced(function* (failed) {
         const { failure: cause, handler, id } = failed
-        const isHint = handler === "onWithdrawal"
         const isWaiting = isEarly(failed)
-        const attempt = tries.failed + (isHint ? tries.early : 0) + 1
-        // A hint that is not taken is no dead letter: it is reported then, at once.
-        const millis = (yield* delayOf(isHint ? "hint" : "failed", attempt)) ?? (isHint ? 0 : undefined)
+        const { attempt, millis } = yield* failedTry(row, failed)
         if (!isWaiting) yield* handlers.reportFailure({ handler, id, attempt, isDead: millis === undefined, cause })
         const reason = isWaiting ? "early" : "failed"
         const next = millis === undefined ? { dead: handler } : { again: { reason, millis } as const }
@@ -241,24 +266,26 @@ export const makeWork = <M>(options: WorkOptions<M>) => {
       // It is given back, for a process that can read it.
       if (row === undefined) return yield* unreadable()
       const { handedOut, transactionId } = row
-      if (transactionId !== undefined) span?.attribute("webhook.transaction_id_hash", transactionHash(transactionId))
-      span?.attribute("webhook.deliveries", row.deliveries)
+      describe(span, () => ({
+        "webhook.transaction_id_hash": transactionId && transactionHash(transactionId),
+        "webhook.deliveries": row.deliveries
+      }))
       const isFirst = transactionId !== undefined && row.isFound !== true && handedOut.length === 0
       if (isFirst && !(yield* firstLookups.mayBegin(taken.key, transactionId))) {
-        span?.attribute("webhook.outcome", "Waits")
-        span?.attribute("webhook.waits", "first")
+        describe(span, () => ({ "webhook.outcome": "Waits", "webhook.waits": "first" }))
         yield* store.waitFirst(taken)
         yield* firstLookups.waits
         return
       }
       const { again, dead, failed } = yield* processRow(taken, row)
-      span?.attribute("webhook.outcome", dead ? "Dead" : again ? "Waits" : "Finished")
-      if (again !== undefined) span?.attribute("webhook.waits", again.reason)
-      if (failed === undefined) return
-      span?.attribute("webhook.handler", failed.handler)
-      span?.attribute("error.type", causeType(failed.failure))
+      describe(span, () => ({
+        "webhook.outcome": dead ? "Dead" : again ? "Waits" : "Finished",
+        "webhook.waits": again?.reason,
+        "webhook.handler": failed?.handler,
+        "error.type": failed && causeType(failed.failure)
+      }))
       // Its end is stored already: it only makes the span fail.
-      return yield* failed
+      if (failed !== undefined) return yield* failed
     })
 
   const names = { "webhook.name": options.name }
@@ -268,5 +295,5 @@ export const makeWork = <M>(options: WorkOptions<M>) => {
       firstLookups.end(taken.key)
     )
 
-  return { record, check, handle }
+  return { ...makeRecords(options), handle }
 }
