@@ -168,13 +168,17 @@ const rows: Readonly<Record<string, ReadonlyArray<Panel>>> = {
   ]
 }
 
-/** What each alert means, as the runbook says it, without links. */
+/** What each alert means, as the runbook says it, without links. A heading may be of several alerts. */
 const meanings = new Map(
   Array.from(
-    readFileSync(join(folder, "runbook.md"), "utf8").matchAll(/^## (\w+)\n\n- \*\*Means:\*\* (.*?)\n- \*\*/gms),
-    ([, alert = "", means = ""]) =>
-      [alert, means.replaceAll(/\n\s+/g, " ").replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1")] as const
-  )
+    readFileSync(join(folder, "runbook.md"), "utf8").matchAll(
+      /^## (\w+(?:, \w+)*)\n\n(?:<a [^\n]*\n\n)?- \*\*Means:\*\* (.*?)\n- \*\*/gms
+    ),
+    ([, alerts = "", means = ""]) => {
+      const said = means.replaceAll(/\n\s+/g, " ").replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1")
+      return alerts.split(", ").map((alert) => [alert, said] as const)
+    }
+  ).flat()
 )
 
 const datasource = { type: "prometheus", uid: "${datasource}" }

@@ -1,11 +1,7 @@
-/**
- * Writes what two pages list of the code: in docs/command.md what each step of an operator is for, and in docs/errors.md the lines by
- * which a refusal is read. `npm run fix` runs it.
- */
+/** Writes what a page lists of the code: in docs/command.md what each step of an operator is for. `npm run fix` runs it. */
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { accountSteps, letterSteps, payoutSteps, sentenceSteps } from "../src/cli/internal/operator/steps.ts"
-import { lines as refusalLines } from "../src/client/internal/call/refusalLines.ts"
 
 const folder = join(import.meta.dirname, "../docs")
 const begin = "<!-- Written by .ci/edges.ts, from"
@@ -14,13 +10,6 @@ const end = "\n<!-- The end of what .ci/edges.ts writes -->"
 /** A table of these rows, none of which has a `|`. */
 const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): string =>
   [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n")
-
-/** The lines by which the refusal of a write is read, in their order. */
-const refusals = (): string =>
-  table(
-    ["the refusal", "the error"],
-    refusalLines.map(({ error, says }) => [says, error === "its cause" ? error : `\`${error}\``])
-  )
 
 /** The steps of an operator, each with its first sentence. */
 const stepsList = (): string =>
@@ -35,7 +24,6 @@ const stepsList = (): string =>
 
 /** What is written, and into which page after which comment. */
 export const parts = [
-  { page: join(folder, "errors.md"), from: "src/client/internal/call/refusalLines.ts", write: refusals },
   { page: join(folder, "command.md"), from: "src/cli/internal/operator/steps.ts", write: stepsList }
 ] as const
 

@@ -1,6 +1,5 @@
 /**
- * The lines by which the refusal of a write is read: the first one that fits decides. `docs/errors.md` shows them (`.ci/edges.ts` prints
- * them).
+ * The lines by which the refusal of a write is read: the first one that fits decides. `docs/errors.md` lists them too.
  */
 import type { FailureReason } from "../../../contract/PaymentsError.ts"
 import { setupStatuses } from "../../../contract/SetupStatus.ts"
