@@ -35,7 +35,7 @@ export interface RehearsalOptions<S> {
   readonly rules?: Readonly<Record<string, RehearsalRule<S>>> | undefined
   /**
    * For a program that is not meant to end, such as a worker: it is stopped after this time, and `never-ends` is not
-   * checked. Default: it has to end, within three days and 10,000 calls.
+   * checked. Default: it has to end, within four days and 10,000 calls.
    */
   readonly stopAfter?: Duration.Input | undefined
   /**

@@ -38,7 +38,7 @@ export const makeDeclarations = ({ disturber, now, story }: Stage) => {
         const death = disturber.at("Death", "fact", number)
         if (death?.isAfter === false) return yield* die(`before fact ${number}`)
         facts.push({ name, detail, at: now(), process })
-        story.addOf(process, `fact ${name}${wordsOf(detail)}`)
+        story.addOf(process, `fact ${name}${wordsOf(detail)}`, {})
         if (death !== undefined) return yield* die(`after fact ${number}`)
         yield* Effect.yieldNow
       }),

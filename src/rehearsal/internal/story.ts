@@ -107,10 +107,8 @@ export const shortenStory = (
     if (count === undefined) return [...mark, { at, text }]
     if (count === 0 || counted.has(block)) return mark
     counted.add(block)
-    return [
-      ...mark,
-      { at, text: `${text}, ${count === 1 ? "again" : `${count} times more until now`}, answered alike` }
-    ]
+    const answered = lines.some((other, at) => at > index && other.block === block) ? ", answered alike" : ""
+    return [...mark, { at, text: `${text}, ${count === 1 ? "again" : `${count} times more until now`}${answered}` }]
   })
 }
 
