@@ -10,9 +10,9 @@ import {
   type RehearsalWorld,
   Sandbox
 } from "effect-pix/sandbox"
+import { NodeSqlite } from "effect-pix/node"
 import { PayoutQueue } from "effect-pix/payouts"
 import { Webhook } from "effect-pix/webhook"
-import { OfferConnection } from "../../src/internal/simulatedProcess.ts"
 import { live } from "../support/effect.ts"
 import {
   charge,
@@ -348,9 +348,7 @@ describe("processes on one database", () => {
   })
 
   live("two processes are refused on a client that has one connection", function* () {
-    const stores = Layer.effectContext(Layer.build(sqlite)).pipe(
-      Layer.provide(Layer.succeed(OfferConnection, undefined))
-    )
+    const stores = NodeSqlite.layer({ filename: ":memory:", readOnly: true })
     const defect = yield* defectOf(Rehearsal.run(pay(), { stores, processes: 2 }))
     expect(defect).toContain("the SqlClient of `stores` has one connection")
   })

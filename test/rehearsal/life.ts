@@ -120,22 +120,6 @@ export const daily = (keyOf: (day: number) => string) =>
     }
     yield* declare("parked")
   })
-/** Asks again after a doubt, and takes a limit for an answer: also one that is met in doubt, with `trusting`. */
-export const doubtThenLimit = (trusting: boolean) =>
-  Effect.gen(function* () {
-    yield* owed
-    const hasAsked = yield* isMarked(invoice)
-    yield* mark(invoice)
-    yield* Effect.yieldNow
-    const first = yield* Effect.result(pay(invoice, hasAsked ? "Unknown" : "None"))
-    const isDoubtful = first._tag === "Failure" && first.failure.outcome === "Unknown"
-    const last = isDoubtful ? yield* Effect.result(pay(invoice, "Unknown")) : first
-    if (last._tag === "Success") return yield* declare("paid")
-    const { failure } = last
-    const isLimit = failure._tag === "OutcomeUnknown" && trusting && failure.reason === "RefusedAfterUnknown"
-    yield* declare(isLimit || failure._tag === "LimitReached" ? "failed" : "parked")
-  })
-
 const namesOf = (prefix: string) =>
   Marks.use((marks) => Effect.sync(() => [...marks].filter((name) => name.startsWith(prefix))))
 const tellOf = (transactionId: string) => Rehearsed.fact("told", { transactionId })
@@ -204,7 +188,6 @@ export const onceMarked = (program: Program): Program =>
     yield* mark("done")
     yield* program
   })
-export const isNewest = (id: string) => Effect.map(namesOf("charge "), (names) => names.at(-1) === `charge ${id}`)
 export const hasNotLapsed = (id: string) => Effect.map(isMarked(`lapsed ${id}`), (hasLapsed) => !hasLapsed)
 
 interface Shop {
