@@ -57,14 +57,15 @@ const inEach = async <A>(page: Page, language: keyof typeof sections, use: () =>
 }
 
 const sizes = [
-  { width: 360, fold: 640, colorScheme: "light", hasAxe: true },
+  // A page of 1280 pixels that is enlarged four times.
+  { width: 320, fold: 720, colorScheme: "light", hasAxe: true },
+  { width: 360, fold: 640, colorScheme: "light", hasAxe: false },
   { width: 390, fold: 844, colorScheme: "light", hasAxe: false },
-  { width: 414, fold: 896, colorScheme: "light", hasAxe: false },
   { width: 600, fold: 800, colorScheme: "light", hasAxe: false },
   { width: 768, fold: 1024, colorScheme: "dark", hasAxe: true },
-  { width: 820, fold: 1180, colorScheme: "light", hasAxe: false },
   { width: 1024, fold: 768, colorScheme: "light", hasAxe: false },
-  { width: 1440, fold: 900, colorScheme: "light", hasAxe: true }
+  { width: 1440, fold: 900, colorScheme: "light", hasAxe: true },
+  { width: 1920, fold: 1080, colorScheme: "light", hasAxe: false }
 ] as const
 
 describe.skipIf(noBrowser !== undefined)(

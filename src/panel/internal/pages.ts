@@ -49,12 +49,8 @@ const files = HttpRouter.use((router) =>
   })
 )
 
-const contract = HttpRouter.use((router) =>
-  router.add(
-    "GET",
-    "/openapi.json",
-    Effect.sync(() => HttpServerResponse.jsonUnsafe(OpenApi.fromApi(PaymentsApi)))
-  )
+const contract = HttpRouter.add("GET", "/openapi.json", () =>
+  Effect.sync(() => HttpServerResponse.jsonUnsafe(OpenApi.fromApi(PaymentsApi)))
 )
 
 /** Answers the sandbox's own paths. */
