@@ -166,4 +166,23 @@ describe("a record of a withdrawal as it was seen", () => {
     assert(error._tag === "OutcomeUnknown")
     assert.strictEqual(error.seen?.id, isShown ? id : undefined)
   })
+  effect(
+    "that cannot be read shows no status that could be a person's, and nothing that the request holds",
+    function* () {
+      const held = ["ord-12", "José Ávila", "wxyz", "awaiting rain", "CLIENTE_SECRETVALUE"]
+      for (const [id, status] of [
+        ["52998224725", "maria@example.com"],
+        ["x-ORD12-y", "Jose avila"],
+        ["a-wxyz-1", "Awaiting"],
+        ["SECRETVA", "x-secretva-y"],
+        ["x".repeat(65), "x".repeat(65)]
+      ] as const) {
+        const body = failedWith({ id, value: null, enTransaction: status })
+        const { result } = yield* asking(respond(201, body), "None", [], { metadata: { held } })
+        const error = Result.getOrThrow(Result.flip(result))
+        assert(error._tag === "OutcomeUnknown")
+        assert.isUndefined(error.seen, id)
+      }
+    }
+  )
 })

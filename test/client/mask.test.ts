@@ -4,7 +4,6 @@ import { Arbitrary, Schema } from "effect"
 import { displayCode, displayMessage, maxDisplay } from "../../src/internal/mask.ts"
 import { secretsOfBody } from "../../src/client/internal/words/secrets.ts"
 import { readServiceMessage } from "../../src/client/internal/words/serviceMessage.ts"
-import { seenIn, withoutSecrets } from "../../src/client/internal/wire/seen.ts"
 import { phrases } from "../support/phrases.ts"
 import { spellings } from "../support/spellings.ts"
 
@@ -149,36 +148,5 @@ describe("the code of the service", () => {
 
   it.each(hiddenCodes)("%j is not shown to a sender of %j", (code, secrets) => {
     assert.isUndefined(displayCode(code, () => secrets))
-  })
-})
-
-const paths = { id: ["data", "id"], value: ["data", "amount"], status: ["data", "status"] }
-const see = (data: unknown) => ({ ...seenIn(JSON.stringify({ data }), paths, JSON.parse) })
-
-describe("id, value and status of an answer", () => {
-  it("are seen as they were written", () => {
-    const seen = { id: uuid, value: "12.5", status: "EM ANÁLISE" }
-    assert.deepStrictEqual(see({ id: uuid, amount: 12.5, status: "EM ANÁLISE" }), seen)
-    assert.deepStrictEqual(see({ id: 55, amount: "-3" }), { id: "55", value: "-3" })
-    assert.deepStrictEqual({ ...seenIn("no JSON", paths, JSON.parse) }, {})
-  })
-
-  it.each(["52998224725", 52_998_224_725, "maria@example.com", "+55 11 98765-4321", "x".repeat(65), {}, null])(
-    "are not seen where they are %j, which could be a person's or is too long",
-    (odd) => {
-      assert.deepStrictEqual(see({ id: odd, amount: odd, status: odd }), {})
-    }
-  )
-
-  const secrets = ["sk_live_SECRETVALUE", "José Ávila", "ord-12", "wxyz", "awaiting rain"]
-  it.each([
-    [{ id: "x-ORD12-y", value: "10", status: "Jose avila" }, { value: "10" }],
-    [{ id: "a-wxyz-1", value: "10" }, { value: "10" }],
-    [{ id: "SECRETVA", status: "x-secretva-y" }, undefined],
-    [{ status: "Awaiting" }, undefined],
-    [{ status: Buffer.from("52998224725").toString("base64url") }, undefined],
-    [{ id: "55" }, { id: "55" }]
-  ])("of %j show %j, which the request does not hold", (seen, shown) => {
-    assert.deepStrictEqual(withoutSecrets(seen, secrets), shown)
   })
 })

@@ -2,9 +2,10 @@ import { deepStrictEqual } from "node:assert"
 import { inspect } from "node:util"
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Equal, Hash, Option, Schema } from "effect"
-import { Timestamp } from "../../src/internal/wire.ts"
+import { TransactionListItem } from "../../src/contract/Transaction.ts"
 import { drawn } from "../support/seed.ts"
 
+const Timestamp = TransactionListItem.fields.createdAt.schema
 const decode = Schema.decodeUnknownOption(Timestamp)
 
 /** Reads a text as milliseconds; `undefined` if it is refused. */

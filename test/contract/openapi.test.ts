@@ -2,7 +2,6 @@ import { Validator } from "@seriousme/openapi-schema-validator"
 import { assert, describe, it } from "@effect/vitest"
 import { OpenApi } from "effect/http-api"
 import { vi } from "vitest"
-import { plainRequests } from "../../src/contract/internal/plainRequests.ts"
 import { PaymentsApi } from "../../src/contract/PaymentsApi.ts"
 
 interface Endpoint {
@@ -54,16 +53,5 @@ describe("the OpenAPI document", () => {
       metadata: { anyOf: [{ type: "string" }, { type: "object" }] }
     })
     assert.deepStrictEqual(schema?.["required"], ["amount", "currency"])
-  })
-
-  const [text, none, flag] = [{ type: "string" }, { type: "null" }, { type: "boolean" }]
-  it.each([
-    ["null beside one type", { anyOf: [text, none], title: "a" }, { ...text, title: "a" }],
-    ["null beside two types", { anyOf: [text, none, flag], title: "a" }, { anyOf: [text, flag], title: "a" }],
-    ["null in a list of fields", { allOf: [{ a: { anyOf: [none, text] } }] }, { allOf: [{ a: text }] }],
-    ["a field without null", { a: flag, required: ["a"] }, { a: flag, required: ["a"] }]
-  ])("a request body is written without null: %s", (_, schema, plain) => {
-    const of = (body: object) => ({ post: { requestBody: { schema: body }, responses: { schema }, summary: "a" } })
-    assert.deepStrictEqual(plainRequests(of(schema)), of(plain))
   })
 })
