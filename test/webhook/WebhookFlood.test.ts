@@ -86,7 +86,7 @@ describe("a flood of ids that nobody knows", () => {
     const at: Array<number> = []
     const webhook = yield* recording({ firstLookupsPerSecond: 2, isKnown: () => Effect.succeed(true) }).pipe(timing(at))
     for (const id of ids(60)) yield* webhook.claim(id)
-    yield* pass(20)
+    yield* pass(3)
     assert.strictEqual(mostInASecond(at), 22)
   })
 
