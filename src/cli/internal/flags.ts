@@ -49,7 +49,7 @@ export const person = {
 }
 
 /** A time with its zone: without one, two people read two times. */
-export const parseTime = (text: string): Option.Option<DateTime.Utc> =>
+const parseTime = (text: string): Option.Option<DateTime.Utc> =>
   Option.filter(DateTime.make(text), () => /(?:Z|:\d\d(?:\.\d+)?[+-]\d\d:\d\d)$/.test(text))
 
 /** A time with its zone, or a day, which begins at its midnight in São Paulo. */

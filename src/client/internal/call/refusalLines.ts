@@ -86,7 +86,7 @@ const past =
 const noProof = "a record of failure that [proves nothing](#a-refusal-with-a-record)"
 const ofWay = "without words: 404, 405, 410, 415, 417, 421, 426, 428, 451, which concern the way to the service"
 
-export const lines: ReadonlyArray<Line> = [
+const lines: ReadonlyArray<Line> = [
   // `call.ts` keeps this doubt, since a refusal of the key still says what its account waits for.
   inDoubt(1, past, () => undefined),
   refused(2, "401", "AuthError", ({ status }) => status === 401),
