@@ -8,7 +8,6 @@ import { SqlClient } from "effect/sql"
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
-import { accountSteps, letterSteps, payoutSteps } from "../../src/cli/internal/operator/steps.ts"
 import { type Row, run, runRows } from "../support/command.ts"
 import { live } from "../support/effect.ts"
 import { databases, folder } from "../support/operated.ts"
@@ -448,27 +447,34 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
     )
   })
 
-  live("a step about many payouts names each, and their number and sum, before it is confirmed", function* () {
-    const { rows } = yield* operate(database, parked)
+  live("a step about many payouts names each with their sum, and is taken of those that it fits", function* () {
+    const { inProgram, rows } = yield* operate(database, parked)
     const asked = /^(Payout over-\d: R\$ \d0,00 .*OverCap.*\n){3}resume: 3 payouts, R\$ 60,00 \(6000 centavos\): MONEY/
+    const some = /^resume changed nothing: the payout over-1 is paid[^]*2 payouts, R\$ 60,00 (?![^]*over-1)/
     yield* rows(
       ["resume --because OverCap", 2, "", asked],
-      ["resume --because OverCap --yes --json", 0, /^(.*"reference":"over-\d","state":"accepted".*\n){3}$/],
-      ["list --state parked", 0, /^.*\nparked .* held .*\n$/],
-      ["resume --because OverCap --yes", 0, "", /there is no such payout/],
-      ["resume held --because Operator", 1, "", /by their references, or give one flag/],
-      ["retry --yes", 1, "", /^Name the payouts by their references, or give one flag that finds them\.$/m]
-    )
-  })
-
-  live("a step about many payouts is taken of those that it fits, and the exit code for the others is 4", function* () {
-    const { rows } = yield* operate(database, parked)
-    const some =
-      /^resume changed nothing: the payout over-1 is paid[^]*2 payouts, R\$ 60,00 \(6000 centavos\)(?![^]*over-1)/
-    yield* rows(
       ["settle over-1 nobody-1 nobody-2 --as paid --yes", 4, "", /nobody-1[^]*nobody-2[^]*Nothing was changed\./],
       ["settle over-1 --as paid --yes", 0, "Payout over-1 is paid.\n"],
-      ["resume over-1 over-2 held over-2 --yes", 4, "Payout over-2 is accepted.\nPayout held is accepted.\n", some]
+      ["resume over-1 over-2 held over-2 --yes", 4, "Payout over-2 is accepted.\nPayout held is accepted.\n", some],
+      ["resume held --because OverCap", 1, "", /by their references, or give one flag/],
+      ["retry --yes", 1, "", /^Name the payouts by their references, or give one flag that finds them\.$/m]
+    )
+    // A request of it left longer ago than the horizon of the workers.
+    yield* inProgram(
+      sql(
+        "INSERT INTO effect_pix_payout_accounts (account) VALUES ('default') ON CONFLICT DO NOTHING",
+        "UPDATE effect_pix_payout_accounts SET horizon = 3600000",
+        `UPDATE effect_pix_payouts SET sends = 1, may_have_left_at = ${hoursAgo(72)} WHERE reference = 'over-3'`
+      )
+    )
+    yield* rows(
+      [
+        "resume --because OverCap --yes",
+        4,
+        "",
+        /the payout over-3 is parked\. A request left longer ago than the horizon/
+      ],
+      ["resume --because Limit --yes", 0, "", /there is no such payout/]
     )
   })
 
@@ -533,21 +539,17 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
 
 describe("a step that nobody takes", () => {
   live("a step that nobody takes is refused before anything is read, for every step", function* () {
-    const words = {
-      settle: " --as paid",
-      "change-sender": ""
-    } as Readonly<Record<string, string>>
-    const steps = [
-      ...payoutSteps.map(({ name }) => `payouts ${name} x${words[name] ?? ""}`),
-      ...accountSteps.map(({ name }) => `payouts ${name}${name in words ? " 1000" : ""}`),
-      ...letterSteps.webhooks.map(({ name }) => `webhooks dead-letters ${name} x`),
-      ...letterSteps.payouts.map(({ name }) => `payouts dead-letters ${name} 1`)
-    ]
+    const page = readFileSync(new URL("../../docs/command.md", import.meta.url), "utf8")
+    const steps = Array.from(page.matchAll(/^\| `((?:payouts|webhooks) [^`]+)` /gm), ([, step = ""]) => step)
+    expect(steps).toHaveLength(16)
+    const more: Readonly<Record<string, string>> = { settle: " --as paid", judge: " --as refused --seen x" }
+    const rows = steps.map((step): Row => {
+      const name = step.split(" ").at(-1) ?? ""
+      const subject = /^(?:pause|continue|limits)$/.test(name) ? "" : " x"
+      return [`${step}${subject}${more[name] ?? ""} --yes`, 1, "", /Missing required flag: --by/]
+    })
     // Without DATABASE_URL, which is the next thing that each needs.
-    yield* runRows(
-      {},
-      steps.map((step) => [`${step} --yes`, 1, "", /Missing required flag: --by/])
-    )
+    yield* runRows({}, rows)
     for (const by of [" ", "x".repeat(101)])
       yield* runRows({ EFFECT_PIX_BY: by }, [["payouts pause --yes", 1, "", /the name of who takes this step/]])
     yield* runRows({ EFFECT_PIX_BY: "ana" }, [["payouts pause --yes", 1, "", /DATABASE_URL is not set/]])

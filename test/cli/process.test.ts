@@ -47,14 +47,6 @@ describe.skipIf(!hasPty)("a terminal (needs python3)", () => {
     const { stdout } = yield* runOnTerminal(charge, [], yield* settings)
     expect(stdout).toContain(`\u001b[97;40m${"█".repeat(40)}`)
   })
-
-  live.each([
-    ["ctrl-C", "\u0003"],
-    ["the end of its terminal", ""]
-  ] as const)("%s ends the sandbox with 0", function* ([, keys]) {
-    const { code, stderr } = yield* runOnTerminal(["sandbox", "--port", "0"], [["PAYMENTS_COMPANY_ID", keys]])
-    expect([code, stderr]).toEqual([0, ""])
-  })
 })
 
 describe("a pipe", () => {
