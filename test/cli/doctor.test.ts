@@ -63,21 +63,13 @@ const status = (operation: Operation, from: number, to: number) => ({
 })
 
 const cases: ReadonlyArray<readonly [what: string, changes: Partial<Record<Operation, Change>>, finding: RegExp]> = [
-  [
-    "an amount in decimals",
-    rows((row) => ({ ...row, amount: 25.5 })),
-    /^The list has .*: not as documented: res\.items\.\[\]\.amount\n/
-  ],
+  ["an amount in decimals", rows((row) => ({ ...row, amount: 25.5 })), /^The list has .*: res\.items\.\[\]\.amount\n/],
   ["ids that are text", rows((row) => ({ ...row, id: "7" })), /^The list has .*items\.\[\]\.id/],
   ["a field that is a list", rows((row) => ({ ...row, leadId: [7] })), /^The list has .*items\.\[\]\.leadId/],
   ["rows elsewhere", list({ res: undefined, data: [] }), /^The list has .*: not as documented: res\n/],
   ["a list that is empty text", list({ text: "" }), /^The list has the documented fields: it is no JSON object/],
   ["a list that is no JSON", list({ text: "<html>" }), /^The list has the documented fields: it is no JSON/],
-  [
-    "another order",
-    page(({ items }) => ({ items: items.toReversed() })),
-    /^The list is newest first, .*: another order/
-  ],
+  ["another order", page(({ items }) => ({ items: items.toReversed() })), /newest first, .*: another order/],
   ["one id twice", rows((row) => ({ ...row, id: 1 })), /each row once: one id comes twice/],
   ["500 for a wrong key", status("listTransactions", 401, 500), /^A wrong key is answered with 401 or 403: HTTP 500/],
   ["another company's transaction", lookup({ companyId: 2 }), /^The lookup is of .*: it is of another company/],
@@ -86,23 +78,11 @@ const cases: ReadonlyArray<readonly [what: string, changes: Partial<Record<Opera
   ["another amount of a row", lookup({ value: 9900 }), /^The lookup's row .*another amount or time/],
   ["another time of a row", lookup({ createdAt: "2026-10-01T12:00:01Z" }), /^The lookup's row .*amount or time/],
   ["a lookup whose id no row has", lookup({ id: 4711 }), /^The lookup's row .*: no row has its id/],
-  [
-    "another id of the provider",
-    rows((row) => ({ ...row, providerTxId: "E1823" })),
-    /^The lookup's row .*: providerTxId is another/
-  ],
-  [
-    "a list that never says refunded",
-    lookup({ enStatusTransaction: "Refunded" }),
-    /^The lookup's row .*means open, and not refunded/
-  ],
+  ["another id of the provider", rows((row) => ({ ...row, providerTxId: "E1823" })), /: providerTxId is another/],
+  ["a list that never says refunded", lookup({ enStatusTransaction: "Refunded" }), /means open, and not refunded/],
   ["no 404", status("getTransaction", 404, 400), /^An unknown .* 404: HTTP 400\n +in docs\/service\.md#errors/],
   ["another company's balance", balance({ companyId: 2 }), /^The balance is of .*: it is of another company/],
-  [
-    "a word that is not listed",
-    lookup({ enStatusTransaction: "Successful" }),
-    /status is listed: "Successful" is not listed\./
-  ],
+  ["a word that is not listed", lookup({ enStatusTransaction: "Successful" }), /: "Successful" is not listed\./],
   ["another currency", balance({ currency: "USD" }), /^The balance is of .*: another currency/]
 ]
 
@@ -116,11 +96,7 @@ const clocks: ReadonlyArray<readonly [what: string, changes: Partial<Record<Oper
     rows((row) => ({ ...row, createdAt: ago(behind).slice(0, -1), updatedAt: ago(behind).slice(0, 19) })),
     /^The times are .*: createdAt is three hours behind it.* set PAYMENTS_ZONE=America/
   ],
-  [
-    "a false Z",
-    rows((row) => ({ ...row, createdAt: ago(behind) })),
-    /createdAt is three hours behind it.* its Z cannot be true, and no setting mends it/
-  ],
+  ["a false Z", rows((row) => ({ ...row, createdAt: ago(behind) })), /its Z cannot be true, and no setting mends it/],
   ["a local time of a lookup", lookup({ createdAt: ago(behind).slice(0, -1) }), /^The times are .*: createdAt is th/],
   ["a Z of the future", lookup({ updateDate: ago(-behind) }), /updateDate is ahead of it: .*its Z cannot be true/]
 ]
@@ -208,11 +184,7 @@ describe("the doctor", () => {
     const zoned = { ...env, PAYMENTS_ZONE: "America/Sao_Paulo" }
     const none = /^WRONG {2}The gateway has the lookup of a withdrawal, .*: HTTP 404: it has none, or no withdrawal of/m
     const written = yield* runRows(zoned, [
-      [
-        `doctor --withdrawal ${id}`,
-        0,
-        /^holds {2}The gateway has the lookup of a withdrawal, with the fields that were seen$[^]*^10 hold, 0 wrong, /m
-      ],
+      [`doctor --withdrawal ${id}`, 0, /^holds {2}The gateway has the lookup of a withdrawal[^]*^10 hold, /m],
       ["doctor --withdrawal 99", 7, none]
     ])
     expect(leaksIn(written)).toEqual([])

@@ -108,20 +108,11 @@ describe.each(databases)("payouts in %s", (...database) => {
       [
         "dead-letters",
         0,
-        /^FAILED AT +ATTEMPTS +HELD .*\nonState +296 +1 .* \d+ +one \(parked\)\nonState +296 +0 .* \d+ +two \(parked\)\n$/,
+        /^FAILED AT .*\nonState +296 +1 .*one \(parked\)\nonState +296 +0 .*two \(parked\)\n$/,
         /^2 dead letter\(s\)\n$/
       ],
-      [
-        "dead-letters --csv",
-        0,
-        /^\uFEFFfailed_at,attempts,held,dead_since,webhook,id,of\r\nonState,296,1,\S+Z,,\d+,one \(parked\)\r\n/
-      ],
-      [
-        `dead-letters discard ${one} ${two}`,
-        2,
-        "",
-        /of two \(parked\): onState failed 296 times[^]*2 dead letters: Forget states[^]*Nothing was changed/
-      ],
+      ["dead-letters --csv", 0, /^\uFEFFfailed_at,attempts,held,.*\r\nonState,296,1,\S+Z,,\d+,one \(parked\)\r\n/],
+      [`dead-letters discard ${one} ${two}`, 2, "", /onState failed 296 times[^]*2 dead letters: Forget states/],
       ["dead-letters retry --yes", 1, "", /Name at least one id/],
       [`dead-letters retry ${one} --yes --by ana`, 0, `retry of ${one} was done.\n`],
       [`dead-letters retry ${one} --yes`, 4, "", /No dead letter/],
@@ -154,17 +145,12 @@ describe.each(databases)("payouts in %s", (...database) => {
     yield* rows(
       ["sentences", 0, /^DIGEST .*\n3f2a91c07d5e +2 +R\$ 35,00 .* 422 +\w* .*E-17\n$/, /^1 sentence\(s\)\n$/],
       ["judge 3f2a91c0 --as refused --seen one", 2, "", /code E-17, 2 payouts, R\$ 35,00[^]*Nothing was changed/],
-      [
-        "judge 3f2a91c0 --as refused --seen three --yes",
-        4,
-        "",
-        /seen must be the reference of a payout of this sentence/
-      ],
+      ["judge 3f2a91c0 --as refused --seen three --yes", 4, "", /seen must be the reference/],
       ["judge ffffffff --as refused --seen one --yes", 4, "", /No one sentence/],
       [
         "judge 3f2a91c0 --as refused --seen one --yes",
         0,
-        /^Payout (one|two) is refused\.\nPayout (one|two) is refused\.\nIn your program: .*"RequestRejected", phrases: \["E-17"\], statuses: \[422\]/
+        /^(Payout (one|two) is refused\.\n){2}In .*: \["E-17"\], statuses: \[422\]/
       ],
       ["cancel one --yes", 4, "", /may have left/],
       ["judge 3f2a91c0 --as wait --seen one --yes --json", 0, /"as":"wait","moved":\[\{.*"state":"parked"/]
@@ -344,12 +330,7 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
       ],
       ["confirm late --yes", 4, "", /Only what was recorded/],
       ["confirm --withdrawal 9 --yes", 0, /is posted/, /looked up within a second/],
-      [
-        "settle --withdrawal 77 --as paid --yes",
-        4,
-        "",
-        /No payout of the queue, or more than one, has the withdrawal 77/
-      ],
+      ["settle --withdrawal 77 --as paid --yes", 4, "", /No payout .* has the withdrawal 77/],
       ["settle --withdrawal 9 --as returned --yes", 0, /is returned/, /You say that it came back\. Nothing is sent\.\n/]
     )
     yield* runRows({ ...env, EFFECT_PIX_SEAL_KEY: seal }, [
@@ -429,12 +410,7 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
       ["retry accepted", 2, "", /Send .*those that wait at once, under the same keys\.\n/],
       ["pause --yes --by ana --note asked", 0, /^Workers +paused since \S+Z by ana: asked$/m, /Stop all workers/],
       ["list --json", 0, /accepted/, /The workers are paused since .* by ana: asked\n.*until .*continue`\.\n$/],
-      [
-        "list --lang pt --state paid",
-        0,
-        /^ESTADO .*\n$/,
-        /^Não há nenhum\.\nOs envios estão pausados desde \S+Z por ana: asked\nNada .*\n$/
-      ],
+      ["list --lang pt --state paid", 0, /^ESTADO .*\n$/, /^Não há nenhum\.\nOs envios .* por ana: asked\nNada .*\n$/],
       [
         "show parked --lang pt",
         0,
@@ -468,12 +444,7 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
       )
     )
     yield* rows(
-      [
-        "resume --because OverCap --yes",
-        4,
-        "",
-        /the payout over-3 is parked\. A request left longer ago than the horizon/
-      ],
+      ["resume --because OverCap --yes", 4, "", /over-3 .*left longer ago than the horizon/],
       ["resume --because Limit --yes", 0, "", /there is no such payout/]
     )
   })
@@ -483,18 +454,8 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
     if (database[0] === "a PostgreSQL") yield* inProgram(seen)
     yield* rows(
       ["cancel anew nobody", 4, "", /nobody[^]*Nothing was changed/],
-      [
-        "cancel anew accepted --yes",
-        0,
-        "Payout anew is cancelled.\nPayout accepted is cancelled.\n",
-        /2 payouts, R\$ 20,00/
-      ],
-      [
-        "cancel unknown posted --yes",
-        4,
-        "",
-        /A request of it may have left\. Park it[^]*It was recorded, settled or cancelled/
-      ],
+      ["cancel anew accepted --yes", 0, /^(Payout \w+ is cancelled\.\n){2}$/, /2 payouts, R\$ 20,00/],
+      ["cancel unknown posted --yes", 4, "", /may have left\. Park it[^]*It was recorded/],
       ["forget --yes", 1, "", /^Name the payouts by their references/m]
     )
   })

@@ -47,19 +47,10 @@ describe.each(databases)("webhooks in %s", (_, database) => {
       const logged = vi.spyOn(console, "error").mockReturnValue()
       const written = yield* runRows(env, [
         ["webhooks dead-letters", 0, both, /^2 dead letter\(s\)\n$/],
-        [
-          "webhooks dead-letters --csv",
-          0,
-          /^\uFEFFfailed_at,attempts,held,dead_since,webhook,id,of\r\n(onPaid,1000,0,\S+Z,shop,[^,]+,\r\n){2}$/
-        ],
+        ["webhooks dead-letters --csv", 0, /^\uFEFFfailed_at,.*\r\n(onPaid,1000,0,\S+Z,shop,[^,]+,\r\n){2}$/],
         [`webhooks show ${again} --json`, 0, /"state":"Dead",.*"claimed":\["Paid"\],.*"handler":"onPaid"/],
         [`webhooks show ${again}`, 0, /^Claimed +Paid\nHanded out +nothing$/m],
-        [
-          `webhooks dead-letters discard ${elsewhere} ${again}`,
-          2,
-          "",
-          /onPaid failed 1000 times[^]*2 dead letters: Forget dead letters [^]*Nothing was changed\./
-        ],
+        [`webhooks dead-letters discard ${elsewhere} ${again}`, 2, "", /failed 1000 times[^]*2 dead letters: Forget/],
         ["webhooks dead-letters discard --yes", 1, "", /Name at least one id/],
         [`webhooks dead-letters discard ${elsewhere} --yes --by ana`, 0, `discard of ${elsewhere} was done.\n`],
         [`webhooks show ${elsewhere}`, 0, /^State +Finished$/m],
