@@ -98,6 +98,10 @@ const poor = { ...undisturbed, sandbox: { balance: 100 } }
 const asking = Effect.retry(lookAt, Schedule.spaced("1 second"))
 const outage = "call 1 getBalance: an outage begins, not sent"
 
+const doubtful = all(Effect.ignore(pay()), declare("parked"))
+const madeAgain = all(owed, pay(), Effect.sleep("30 minutes"), pay("invoice-1/2"), Effect.sleep("2 hours"))
+const failing = { only: `${call} the payout fails an hour later`, sandbox: { as: "seen" } } as const
+
 type Case = readonly [title: string, program: Program, found: ReadonlyArray<string>, options?: Options]
 
 /** What programs are found to do: the broken rules of one schedule, each with the beginning of its first problem. */
@@ -110,6 +114,8 @@ const cases: ReadonlyArray<Case> = [
   ["a program that fails undisturbed is a finding", Effect.fail("no"), ["fails-undisturbed"]],
   ["a payout declared as failed, and executed, is a finding", payAndSay("failed"), lied, inDoubt],
   ["a payout in doubt that a person is told of is no finding", payAndSay("parked"), [], inDoubt],
+  ["a payout in doubt, owed by nobody, is no finding where it is parked", doubtful, [], inDoubt],
+  ["a payout that is made again before the first has failed is a finding", madeAgain, ["paid-twice"], failing],
   ["a payout declared as paid, and absent, is one finding", payAndSay("paid"), [absent("invoice-1")], refused],
   ["a fact about an absent payout is a finding", all(lookAt, declare("paid", "never owed")), [absent("never owed")]],
   ["a fact about an absent charge is a finding", all(lookAt, ship("nobody's")), ["shipped-unpaid"]],
