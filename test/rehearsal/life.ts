@@ -28,7 +28,7 @@ export type Program = Effect.Effect<unknown, unknown, Payments | WithdrawalLooku
 /** What a program does when it hears of a payout. */
 type OnPayout = (id: number, status: string) => Program
 
-export const isLost = (meaning: string) => meaning === "failed" || meaning === "returned"
+const isLost = (meaning: string) => meaning === "failed" || meaning === "returned"
 const isEnd = (meaning: string) => meaning === "paid" || isLost(meaning)
 export const meaningOf = (id: number) =>
   WithdrawalLookup.use((lookup) => lookup.get(id)).pipe(
