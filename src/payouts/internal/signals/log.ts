@@ -237,13 +237,3 @@ export const logUnconfirmed = (logPayout: LogPayout, before: Row, after: Row, un
         text: `No lookup said within ${Duration.format(Duration.millis(until))} how a payout ended. It is not looked up any more. Look in the panel or the statement, and settle it.`
       })
     : Effect.void
-
-const accountFields = (account: string) => ({ "payments.account": account })
-
-/** The worker's lookup has other credentials than the account. */
-export const logOtherSender = (account: string, known: string | null, fingerprint: string): Effect.Effect<void> =>
-  log(
-    "Error",
-    `No payout of the account ${account} is confirmed: the credentials of the worker's WithdrawalLookup (fingerprint ${fingerprint}) are not those of the account (${known}).`,
-    accountFields(account)
-  )

@@ -33,7 +33,7 @@ import { databaseTime, type ReadAccount, type Account } from "../machine/account
 import { leftOf, lookupSpacing } from "../machine/accountTime.ts"
 import type { Core } from "../core.ts"
 import type { Event, Found } from "../machine/events.ts"
-import { logFound, logOther, logOtherSender, logUnconfirmed } from "../signals/log.ts"
+import { logFound, logOther, logUnconfirmed } from "../signals/log.ts"
 import { makeSealing } from "./record.ts"
 import { type Row, reaisText } from "../machine/row.ts"
 import { changedMeanwhile } from "./mark.ts"
@@ -96,17 +96,6 @@ export const makeConfirm = (
     again: () => again
   }
 
-  let isOtherSender = false
-  /** The credentials of the lookup have to be those of the account, if that has any. */
-  const checkSender = Effect.fnUntraced(function* (account: ReadAccount) {
-    const fingerprint = (yield* client.sender).fingerprint(account.companyId ?? undefined)
-    const wasOther = isOtherSender
-    isOtherSender = account.fingerprint !== null && account.fingerprint !== fingerprint
-    if (!isOtherSender) return
-    if (!wasOther) yield* logOtherSender(accountName, account.fingerprint, fingerprint)
-    return yield* new TryAgain({ reason: "OtherClientId" })
-  })
-
   const ask = (id: number, account: ReadAccount) =>
     lookup.get(id).pipe(
       Effect.updateService(Caller, (caller) => ({
@@ -145,7 +134,6 @@ export const makeConfirm = (
   const confirm = Effect.fnUntraced(
     function* (row: Row) {
       const account = yield* take.current
-      yield* checkSender(account)
       // A number is there, since only a record is looked up.
       const answer = yield* ask(row.withdrawalId ?? 0, account)
       // The clock of this process may be wrong, and others have written the times of the row.
