@@ -11,7 +11,8 @@ import {
   released,
   spacingOf
 } from "../../src/payouts/internal/machine/accountTime.ts"
-import type { Said } from "../../src/payouts/internal/machine/said.ts"
+
+type Said = Parameters<typeof afterAnswer>[1]
 
 const now = 1_000_000_000
 const second = 1000

@@ -7,13 +7,13 @@ import type { PayoutQueueOptions } from "effect-pix/payouts"
 import { Fault } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { sentenceOf } from "../../src/cli/internal/operator/describe.ts"
 import { onPostgres, postgres, clientOf } from "../support/database.ts"
 import { lastValues, pointOf } from "../support/exported.ts"
 import { meetAll } from "../support/payoutAnswers.ts"
 import { gatewayOnce, payout, queued, settle, startWorker } from "../support/payoutQueue.ts"
 import { paid, requests, sentAt, shown, stateOf } from "../support/payoutSeen.ts"
 import { insertPayout } from "../support/submitSql.ts"
+import { wordsOf } from "../support/payoutStore.ts"
 
 const by = "ana"
 const minute = 60_000
@@ -44,7 +44,7 @@ describe("a payout that is not to be sent before a time", () => {
       yield* queue.submit({ ...payout("past"), notBefore: at(0) })
       // Longer than any other wait of a payout.
       const days = yield* queue.submit({ ...payout("days"), notBefore: at(72 * hour) })
-      assert.include(sentenceOf(days).pt, "será pago sozinho em 03/01/1970")
+      assert.include(wordsOf(days), "será pago sozinho em 03/01/1970")
       yield* TestClock.adjust("29 minutes")
       assert.deepStrictEqual(yield* gauges, ["delayed NotBefore default {payout} 2"])
       assert.strictEqual(yield* paid, 1)

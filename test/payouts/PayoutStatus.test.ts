@@ -2,13 +2,13 @@ import { assert, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { OutcomeUnknown, WithdrawalFailed } from "effect-pix"
 import { PayoutStatus } from "effect-pix/payouts"
-import { sentenceOf } from "../../src/cli/internal/operator/describe.ts"
 import { Row } from "../../src/payouts/internal/machine/row.ts"
 import { PayoutRefusal } from "../../src/payouts/Payout.ts"
 import { PayoutBecause } from "../../src/payouts/PayoutBecause.ts"
 import { PayoutState } from "../../src/payouts/PayoutState.ts"
 import { statusOf } from "../../src/payouts/internal/machine/status.ts"
 import { failures } from "../support/payoutAnswers.ts"
+import { wordsOf } from "../support/payoutStore.ts"
 
 const write = Schema.encodeSync(
   Schema.fromJsonString(Schema.toCodecJson(Schema.Union([PayoutRefusal, OutcomeUnknown])))
@@ -178,5 +178,5 @@ it.each([
     "Não enviado: espera a decisão de uma pessoa (parado por uma pessoa)"
   ]
 ] as const)("the Portuguese words for a payout that is %s say whether it may have been paid", (_, row, words) =>
-  assert.strictEqual(sentenceOf(statusOf(rowOf(row))).pt, words)
+  assert.strictEqual(wordsOf(statusOf(rowOf(row))), words)
 )

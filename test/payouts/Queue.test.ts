@@ -7,7 +7,6 @@ import { Money, OutcomeUnknown, Payments, PaymentsPolicy, PixKey } from "effect-
 import { type PayoutItem, PayoutQueue, type PayoutQueueOptions, type Seal } from "effect-pix/payouts"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { TestClock } from "effect/testing"
-import { sentenceOf } from "../../src/cli/internal/operator/describe.ts"
 import { effect } from "../support/effect.ts"
 import seenFailure from "../fixtures/field/withdrawal-201-failure.json" with { type: "json" }
 import { failures, refused } from "../support/payoutAnswers.ts"
@@ -26,6 +25,7 @@ import {
 } from "../support/payoutQueue.ts"
 import { count, isInDoubt, linesOf, paid, requests, shown, stateOf } from "../support/payoutSeen.ts"
 import { oneAttempt } from "../support/policies.ts"
+import { wordsOf } from "../support/payoutStore.ts"
 
 describe("submit", () => {
   queued("a payout is posted once, under a key that never changes", function* ({ queue, sandbox }) {
@@ -352,7 +352,7 @@ describe("a payout whose record says that it failed", () => {
       yield* queue.submit(item)
       yield* TestClock.adjust("10 minutes")
       const status = Option.getOrThrow(yield* queue.status("invoice-1"))
-      assert.deepStrictEqual([yield* stateOf(queue, "invoice-1"), sentenceOf(status).pt], [state, words])
+      assert.deepStrictEqual([yield* stateOf(queue, "invoice-1"), wordsOf(status)], [state, words])
       assert.strictEqual((yield* linesOf(queue, "invoice-1")).at(-1), line)
       assert.strictEqual(yield* requests(), count)
       const seen =

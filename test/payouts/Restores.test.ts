@@ -9,11 +9,10 @@ import type { PayoutQueue, PayoutQueueOptions } from "effect-pix/payouts"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { database } from "../../src/durable/Database.ts"
-import { makeStore } from "../../src/payouts/internal/store/store.ts"
 import { clientOf, onPostgres, postgres } from "../support/database.ts"
 import { effect } from "../support/effect.ts"
 import { gatewayOnce, makeWarnings, payout, payouts, startClient, startWorker, world } from "../support/payoutQueue.ts"
+import { storeOf } from "../support/payoutStore.ts"
 import { stateOf } from "../support/payoutSeen.ts"
 
 const minute = 60_000
@@ -166,7 +165,7 @@ ask("a worker at work doubts what is in a restored table before it sends of it",
 })
 
 ask("when a worker was seen, and a check, are written in their own session, and a check once", function* () {
-  const { accounts } = makeStore(yield* database, { account: "default", lease: 30_000 })
+  const { accounts } = yield* storeOf()
   const { identity } = accounts
   const read = yield* accounts.get
   yield* run("UPDATE effect_pix_payout_accounts SET seen_at = 5")

@@ -5,11 +5,9 @@ import { InvalidRequest } from "effect-pix"
 import type { PayoutQueue } from "effect-pix/payouts"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { database } from "../../src/durable/Database.ts"
-import type { Row } from "../../src/payouts/internal/machine/row.ts"
-import { makeStore } from "../../src/payouts/internal/store/store.ts"
 import { effect } from "../support/effect.ts"
 import { payout, startClient, storedRefusal, world } from "../support/payoutQueue.ts"
+import { storeOf, type StoredRow } from "../support/payoutStore.ts"
 import { linesOf } from "../support/payoutSeen.ts"
 
 const hour = 3_600_000
@@ -65,7 +63,7 @@ type Take = (queue: PayoutQueue["Service"], reference: string) => Effect.Effect<
 const takes: Array<Take> = []
 
 /** What a step changed: another state, the fields that it cleared, and those that it set. */
-const changesOf = (before: Row, after: Row) => {
+const changesOf = (before: StoredRow, after: StoredRow) => {
   const changed = Struct.keys(after).filter(
     (field) => after[field] !== before[field] && !["updatedAt", "version"].includes(field)
   )
@@ -79,7 +77,7 @@ const test = (title: string, take: Take, expected: Readonly<Record<string, Reado
     const sql = yield* SqlClient.SqlClient
     yield* TestClock.adjust(now)
     const queue = yield* startClient()
-    const store = makeStore(yield* database, { account: "default", lease: 30_000 })
+    const store = yield* storeOf()
     yield* store.accounts.serve(horizon)
     const outcomes: Record<string, string> = {}
     for (const [reference, set] of Object.entries(payoutsOf)) {

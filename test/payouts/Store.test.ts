@@ -8,15 +8,13 @@ import { NodeSqlite } from "effect-pix/node"
 import { Sandbox } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
 import type { Fragment } from "effect/sql/Statement"
-import { database } from "../../src/durable/Database.ts"
-import { afterAnswer } from "../../src/payouts/internal/machine/accountTime.ts"
-import { makeStore } from "../../src/payouts/internal/store/store.ts"
 import { databases } from "../support/database.ts"
 import { numberOf, seenWorld, startConfirming } from "../support/confirming.ts"
 import { live } from "../support/effect.ts"
 import { refused } from "../support/payoutAnswers.ts"
 import { wrongClock } from "../support/exported.ts"
 import { gatewayOnce, makeWarnings, payout, payouts, startClient, startWorker } from "../support/payoutQueue.ts"
+import { storeOf } from "../support/payoutStore.ts"
 import { makeStatements } from "../support/statements.ts"
 
 type Base = Layer.Success<typeof gatewayOnce> | SqlClient.SqlClient
@@ -40,7 +38,7 @@ const tagOf = <A, E extends { readonly _tag: string }, R>(effect: Effect.Effect<
 const prepare = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const queue = yield* startClient()
-  const store = makeStore(yield* database, { account: "default", lease: 30_000 })
+  const store = yield* storeOf()
   const selected = (column: "idempotency_key" | "reference", where: Fragment) =>
     Effect.map(
       sql<{
@@ -405,13 +403,10 @@ ask("of twenty workers at once one has the turn, and takes the oldest payout tha
 ask("an answer changes the account's time as it is, whoever else changes it", function* () {
   const { store } = yield* prepare
   const { accounts } = store
-  const refuse = accounts.retime((read, now) =>
-    afterAnswer(read, { _tag: "Refused", because: "Credentials", named: undefined, amount: 1 }, read.refusals, now)
-  )
+  const refuse = accounts.retime((read) => ({ ...read, heldBecause: "Credentials", refusals: read.refusals + 1 }))
   yield* Effect.replicateEffect(refuse, 5, { concurrency: 5 })
-  const { heldBecause, nextAt, readAt, refusals } = yield* accounts.get
+  const { heldBecause, refusals } = yield* accounts.get
   assert.deepStrictEqual([heldBecause, refusals], ["Credentials", 5])
-  assert.closeTo((nextAt ?? 0) - readAt, 80_000, 5000)
 })
 
 ask("a pause that ends was no wait of what cannot have left, while a worker was seen", function* () {
@@ -467,7 +462,7 @@ ask("a worker that is seen serves since then, after a gap longer than the horizo
 
 ask("an account has one sender, which is changed once", function* () {
   const { accounts } = (yield* prepare).store
-  const other = makeStore(yield* database, { account: "other", lease: 1 }).accounts
+  const other = (yield* storeOf("other")).accounts
   yield* accounts.bind("a", null)
   yield* accounts.bind("b", 2)
   assert.deepInclude(yield* accounts.get, { fingerprint: "a", companyId: null })

@@ -7,12 +7,10 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { database } from "../../src/durable/Database.ts"
 import { dueColumns, makeDue } from "../../src/durable/Due.ts"
-import { migrate } from "../../src/durable/Tables.ts"
-import { makeStore } from "../../src/payouts/internal/store/store.ts"
-import { tables } from "../../src/payouts/internal/store/tables.ts"
 import { clientOf, layerPostgres, onPostgres as test, postgres } from "../support/database.ts"
 import { exportedBy } from "../support/exported.ts"
 import { payout, payouts, startClient, startSheets } from "../support/payoutQueue.ts"
+import { storeOf } from "../support/payoutStore.ts"
 import { runs } from "../support/seed.ts"
 import { line } from "../support/sheets.ts"
 import { makeStatements } from "../support/statements.ts"
@@ -29,9 +27,9 @@ const connect = (maxConnections: number) =>
 /** Tables whose statistics are updated only when a test does so. */
 const prepare = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  yield* migrate(tables)
+  yield* Effect.scoped(startClient())
   yield* sql`ALTER TABLE effect_pix_payouts SET (autovacuum_enabled = FALSE)`
-  const store = makeStore(yield* database, { account: "default", lease: 30_000 })
+  const store = yield* storeOf()
   /** Payouts in a state, `from` to `to`, due since they were submitted. Keys are hashes, so payouts of one time are apart in the index. */
   const insert = (from: number, to: number, state: string, age = 0) =>
     sql.unsafe(`INSERT INTO effect_pix_payouts

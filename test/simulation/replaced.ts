@@ -6,10 +6,7 @@ import { Cause, Clock, DateTime, Effect, Exit, Option } from "effect"
 import { IdempotencyKey, Money, PixKey } from "effect-pix"
 import { DatabaseError, type PayoutItem, type PayoutQueue, type PayoutStatus } from "effect-pix/payouts"
 import { SqlClient } from "effect/sql"
-import { database } from "../../src/durable/Database.ts"
-import { makeCore } from "../../src/payouts/internal/core.ts"
-import { makeStore } from "../../src/payouts/internal/store/store.ts"
-import { settingsOf } from "../../src/payouts/PayoutQueueOptions.ts"
+import { coreOf } from "../support/payoutStore.ts"
 import { fewest, runs, seeded } from "../support/seed.ts"
 import { type Plan, planOf } from "./moneyPlan.ts"
 import { makeWorld, type MakeStore, type World } from "./moneyWorld.ts"
@@ -106,10 +103,8 @@ const play = (world: World, { fates: fateOf, steps, waits }: Story) =>
       return words[Math.min(looked.get(reference) ?? 0, words.length - 1)]!
     }
     const lookUp = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, reference: Reference) {
-      const settings = yield* settingsOf({})
-      const store = makeStore(yield* Effect.orDie(Effect.provideService(database, SqlClient.SqlClient, sql)), settings)
-      const core = yield* makeCore(store, settings)
-      const row = yield* store.get(keyOf(reference))
+      const core = yield* Effect.orDie(Effect.provideService(coreOf, SqlClient.SqlClient, sql))
+      const row = yield* core.store.get(keyOf(reference))
       const meaning = yield* panel(reference)
       // A row learns the id of its withdrawal only from an answer.
       if (row === undefined || row.withdrawalId === null || meaning === undefined) return
