@@ -83,7 +83,7 @@ effect("a wrong hint names its fields, and changes nothing", seenWorld, function
       error._tag === "InvalidRequest" ? error.issues.map(({ path }) => path).join(" ") : error._tag
     )
   )
-  assert.deepStrictEqual(paths, ["withdrawalId", "withdrawalId", "withdrawalId status endToEndId", "hint"])
+  assert.deepStrictEqual(paths, ["withdrawalId", "withdrawalId", "withdrawalId status endToEndId", "options"])
   assert.deepStrictEqual(yield* versions, before)
 })
 

@@ -6,11 +6,11 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
 import type { SqlError } from "effect/sql/SqlError"
 import type { GatewayFacts } from "../../../client/GatewayFacts.ts"
-import type { RequestIssue } from "../../../contract/PaymentsError.ts"
+import { checkOptionsBy, whole } from "../../../contract/Options.ts"
 import { meaningOf } from "../../../contract/Status.ts"
-import { invalidWithdrawal } from "../../../contract/WithdrawalCheck.ts"
 import { mapDatabaseError } from "../../../durable/Database.ts"
 import type { StepOptions } from "../../../durable/Step.ts"
 import { log } from "../../../internal/spans.ts"
@@ -137,18 +137,22 @@ const isNumber = (id: unknown): id is number => Number.isSafeInteger(id) && Numb
 /** A text that a key may be: another one is in no row. */
 const isKey = (key: string) => /^[!-~]{1,64}$/.test(key)
 
-/** What is wrong with a hint, which a caller without types may have given. */
-const issuesOf = ({ endToEndId, idempotencyKey, status, withdrawalId }: Hint): ReadonlyArray<RequestIssue> => {
-  const isNamed = withdrawalId !== undefined || idempotencyKey !== undefined
-  const wrong: ReadonlyArray<readonly [path: string, isWrong: boolean, problem: string]> = [
-    ["withdrawalId", !isNamed, "or idempotencyKey must be given"],
-    ["withdrawalId", withdrawalId !== undefined && !isNumber(withdrawalId), "must be a whole number from 0"],
-    ["idempotencyKey", idempotencyKey !== undefined && !Predicate.isString(idempotencyKey), "must be a text"],
-    ["status", !Predicate.isString(status), "must be a text"],
-    ["endToEndId", endToEndId !== undefined && !Predicate.isString(endToEndId), "must be a text"]
-  ]
-  return wrong.flatMap(([path, isWrong, problem]) => (isWrong ? [{ path, problem }] : []))
-}
+/** Checks a hint, which a caller without types may have given. */
+const checkHint = checkOptionsBy(
+  "requestWithdrawal",
+  Schema.Struct({
+    withdrawalId: Schema.optional(whole(0)),
+    idempotencyKey: Schema.optional(Schema.String),
+    status: Schema.String,
+    endToEndId: Schema.optional(Schema.String)
+  }).check(
+    Schema.makeFilter(
+      ({ idempotencyKey, withdrawalId }) =>
+        withdrawalId !== undefined ||
+        idempotencyKey !== undefined || { path: ["withdrawalId"], issue: "or idempotencyKey must be given" }
+    )
+  )
+)
 
 const makeHints = (core: Core, { confirm }: Settings, facts: Effect.Effect<GatewayFacts>) => {
   const { store } = core
@@ -172,8 +176,7 @@ const makeHints = (core: Core, { confirm }: Settings, facts: Effect.Effect<Gatew
         )
 
   const claim = Effect.fnUntraced(function* (hint: Hint) {
-    const issues = Predicate.isObject(hint) ? issuesOf(hint) : [{ path: "hint", problem: "must be an object" }]
-    if (issues.length > 0) return yield* invalidWithdrawal(issues)
+    yield* checkHint(hint)
     const found = yield* rowOf(hint)
     if (found === undefined) return Option.none<PayoutStatus>()
     const claimed = meaningOf(hint.status, "payout", (yield* facts).statuses)
