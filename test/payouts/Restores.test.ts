@@ -98,7 +98,7 @@ for (const [title, hours, state] of [
       yield* operator.setPaused(true)
       yield* operator.submitMany(payouts(3))
       yield* run(
-        `UPDATE effect_pix_payouts SET wanted_at = wanted_at - ${hours * hour}, submitted_at = submitted_at - ${hours * hour}`
+        `UPDATE effect_pix_payouts SET wanted_at = wanted_at - ${hours * hour}, submitted_at = submitted_at - ${hours * hour + 600_000}`
       )
       yield* Effect.andThen(promote, age(hours * hour - 1000))
       const [since] = yield* run("SELECT seen_at::float8 AS seen FROM effect_pix_payout_accounts")
