@@ -9,7 +9,6 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
-import type * as Tracer from "effect/Tracer"
 import type { Database } from "../../../durable/Database.ts"
 import {
   afterFailure,
@@ -52,13 +51,13 @@ export const makeHandOut = <R>(
   const run = makeRun(context, timeout)
   const lines: Lines = new Map()
 
-  const handOut = Effect.fnUntraced(function* (taken: TakenState, span: Tracer.Span | undefined) {
+  const handOut = Effect.fnUntraced(function* (taken: TakenState) {
     const read = readStatus(taken.status)
     // It is given back, for a process that can read it.
     if (Option.isNone(read)) return yield* new TryAgain({ reason: "Unreadable" })
     const status = read.value
     const id = Number(taken.key)
-    for (const [name, value] of Object.entries(logFields(status))) span?.attribute(name, value)
+    yield* Effect.annotateCurrentSpan(logFields(status))
     const call = Effect.gen(function* () {
       const exit = yield* run(onState, status, { id })
       const errorType = Exit.isFailure(exit) ? causeType(exit.cause) : undefined
@@ -75,7 +74,7 @@ export const makeHandOut = <R>(
       Effect.catchTag("HandlerFailed", (failed) => Effect.succeed(failed))
     )
     if (failed === undefined) {
-      span?.attribute("payouts.outcome", "Finished")
+      yield* Effect.annotateCurrentSpan("payouts.outcome", "Finished")
       // The next state of the payout may be due.
       return yield* core.isStateDue.open
     }
@@ -84,7 +83,7 @@ export const makeHandOut = <R>(
     const isDead = millis === undefined
     const errorType = causeType(failed.failure)
     const outcome = { "payouts.outcome": isDead ? "Dead" : "Waits", "error.type": errorType }
-    for (const [name, value] of Object.entries(outcome)) span?.attribute(name, value)
+    yield* Effect.annotateCurrentSpan(outcome)
     if (isDead) yield* countHandOut(account, "Dead", errorType)
     yield* warnFailed(
       lines,
@@ -116,7 +115,7 @@ export const makeHandOut = <R>(
         "PayoutQueue",
         "PayoutQueue.handOut",
         { "payments.account": account, "payouts.entry": Number(row.key) },
-        (span) => handOut(row, span)
+        () => handOut(row)
       )
   })
 }
