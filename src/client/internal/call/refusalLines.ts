@@ -26,14 +26,7 @@ export type Verdict =
   | { readonly cause: Cause; readonly entry?: KnownRefusal }
   | { readonly doubt: FailureReason; readonly isUnknown?: boolean }
 
-interface Line {
-  readonly line: number
-  /** What fits the line. */
-  readonly says: string
-  /** The error that it makes, as a page names it. */
-  readonly error: string
-  readonly verdict: (answer: Answer) => Verdict | undefined
-}
+type Line = (answer: Answer) => Verdict | undefined
 
 const statuses = (...all: ReadonlyArray<number>): ReadonlySet<number> => new Set(all)
 const permanentRedirects = statuses(301, 307, 308)
@@ -51,83 +44,66 @@ const doubtOf = (status: number): FailureReason | undefined => {
   return underWay.has(status) ? "UnderWay" : undefined
 }
 
-const refused = (line: number, says: string, cause: Cause, fits: (answer: Answer) => boolean): Line => {
+const refused = (cause: Cause, fits: (answer: Answer) => boolean): Line => {
   const verdict = { cause }
-  return { line, says, error: cause, verdict: (answer) => (fits(answer) ? verdict : undefined) }
+  return (answer) => (fits(answer) ? verdict : undefined)
 }
 
-const inDoubt = (line: number, says: string, reason: (answer: Answer) => FailureReason | undefined): Line => ({
-  line,
-  says,
-  error: "OutcomeUnknown",
-  verdict: (answer) => {
+const inDoubt =
+  (reason: (answer: Answer) => FailureReason | undefined): Line =>
+  (answer) => {
     const doubt = reason(answer)
     return doubt && { doubt, isUnknown: doubt === "RefusalUnknown" }
   }
-})
 
-const byEntry = (line: number, says: string, found: (answer: Answer) => KnownRefusal | undefined): Line => ({
-  line,
-  says,
-  error: "its cause",
-  verdict: (answer) => {
+const byEntry =
+  (found: (answer: Answer) => KnownRefusal | undefined): Line =>
+  (answer) => {
     const entry = found(answer)
     return entry && (entry.cause === "Unknown" ? { doubt: "RefusalUnknown" } : { cause: entry.cause, entry })
   }
-})
 
 const limitOf = ({ kind, ours, own }: Answer): KnownRefusal | undefined => {
   const entry = own ?? ours
   return kind.startsWith("Withdrawal") && entry?.cause === "LimitReached" ? entry : undefined
 }
 
-const past =
-  "an earlier request of the [key](outcomes.md#the-past-of-a-key) may have been executed, whatever is said of this one"
-const noProof = "a record of failure that [proves nothing](#a-refusal-with-a-record)"
-const ofWay = "without words: 404, 405, 410, 415, 417, 421, 426, 428, 451, which concern the way to the service"
-
 const lines: ReadonlyArray<Line> = [
-  // `call.ts` keeps this doubt, since a refusal of the key still says what its account waits for.
-  inDoubt(1, past, () => undefined),
-  refused(2, "401", "AuthError", ({ status }) => status === 401),
-  refused(2, "407, 301, 307, 308", "RequestRejected", ({ status }) => status === 407 || permanentRedirects.has(status)),
-  inDoubt(2, "408, 423, 424, 425, 460, 499, 5xx, another 3xx", ({ status }) => doubtOf(status)),
-  inDoubt(2, "a body that could not be read to its end", ({ unread }) => unread),
-  inDoubt(2, noProof, ({ record }) => (record === "Unsure" ? "NotAsAsked" : undefined)),
-  byEntry(3, "an entry of yours that names the status in `statuses`", ({ ofStatus }) => ofStatus),
-  refused(3, "409", "IdempotencyConflict", ({ status }) => status === 409),
-  inDoubt(3, "429 with a word of doubt", ({ isDoubtful, status }) =>
-    status === 429 && isDoubtful ? "RefusalUnknown" : undefined
-  ),
-  byEntry(3, "429 of a withdrawal, with an entry of `LimitReached`", (answer) =>
-    answer.status === 429 ? limitOf(answer) : undefined
-  ),
-  refused(3, "429", "RateLimited", ({ status }) => status === 429),
-  refused(4, "403 of a charge by PIX", "AuthError", ({ kind, status }) => kind === "PixCharge" && status === 403),
-  refused(4, "any other 4xx of a charge by PIX", "RequestRejected", ({ kind }) => kind === "PixCharge"),
-  byEntry(5, "an entry of yours", ({ own }) => own),
-  byEntry(5, "an entry of the client's own table", ({ ours }) => ours),
+  // 1, an earlier request of the key may have been executed, is in `call.ts`: a refusal still says what its account waits for.
+  // 2: the status alone, and what could not be read.
+  refused("AuthError", ({ status }) => status === 401),
+  refused("RequestRejected", ({ status }) => status === 407 || permanentRedirects.has(status)),
+  inDoubt(({ status }) => doubtOf(status)),
+  inDoubt(({ unread }) => unread),
+  inDoubt(({ record }) => (record === "Unsure" ? "NotAsAsked" : undefined)),
+  // 3: an entry of the user's that names the status, 409 and 429.
+  byEntry(({ ofStatus }) => ofStatus),
+  refused("IdempotencyConflict", ({ status }) => status === 409),
+  inDoubt(({ isDoubtful, status }) => (status === 429 && isDoubtful ? "RefusalUnknown" : undefined)),
+  byEntry((answer) => (answer.status === 429 ? limitOf(answer) : undefined)),
+  refused("RateLimited", ({ status }) => status === 429),
+  // 4: a charge by PIX.
+  refused("AuthError", ({ kind, status }) => kind === "PixCharge" && status === 403),
+  refused("RequestRejected", ({ kind }) => kind === "PixCharge"),
+  // 5: an entry of the user's, and one of the client's own table.
+  byEntry(({ own }) => own),
+  byEntry(({ ours }) => ours),
+  // 6: an answer without words, and a record that says `Failure`, which is `WithdrawalFailed`.
   refused(
-    6,
-    "without words: 400 or 404 of a withdrawal without a `pixKey`",
     "NoPixKey",
     ({ isSilent, kind, status }) => isSilent && kind === "WithdrawalWithoutKey" && (status === 400 || status === 404)
   ),
-  refused(6, "without words: 403", "AuthError", ({ isSilent, status }) => isSilent && status === 403),
-  refused(6, ofWay, "RequestRejected", ({ isSilent, status }) => isSilent && setupStatuses.has(status)),
-  refused(
-    6,
-    "without words: 411, 413, 414, 431; a record that says `Failure`, which is `WithdrawalFailed`",
-    "RequestRejected",
-    ({ isSilent, record, status }) => isSilent && (tooLarge.has(status) || record === "Sure")
-  ),
-  inDoubt(7, "anything else", () => "RefusalUnknown")
+  refused("AuthError", ({ isSilent, status }) => isSilent && status === 403),
+  refused("RequestRejected", ({ isSilent, status }) => isSilent && setupStatuses.has(status)),
+  refused("RequestRejected", ({ isSilent, record, status }) => isSilent && (tooLarge.has(status) || record === "Sure")),
+  // 7: anything else.
+  inDoubt(() => "RefusalUnknown")
 ]
 
 /** What a refusal of a write is, by the first line that fits. */
 export const readRefusal = (answer: Answer): Verdict => {
-  for (const { verdict } of lines) {
-    const found = verdict(answer)
+  for (const line of lines) {
+    const found = line(answer)
     if (found !== undefined) return found
   }
   return { doubt: "RefusalUnknown" }
