@@ -43,7 +43,7 @@ export interface Step<Subject, Own> extends Text {
 }
 
 /** A payout, and whether the workers of its account are paused. */
-interface Payout {
+type Payout = {
   readonly status: PayoutStatus
   readonly isPaused: boolean
 }
