@@ -12,7 +12,7 @@ type States = ReadonlyArray<PayoutState>
 type When<Happened> = Guard<Happened> | undefined
 
 /** Where an event leads from some states. */
-export interface Edge<Happened> {
+interface Edge<Happened> {
   readonly from: States
   /** What has to hold besides. */
   readonly when: When<Happened>
@@ -49,7 +49,7 @@ const wasOver = "It was recorded, settled or cancelled, and is not sent any more
 const deleted = "Its request was deleted, so it cannot be sent."
 
 /** All edges of a payout. Of those of an event the first one that fits is taken; without one nothing changes. */
-export const edges: { readonly [Name in Tag]: ReadonlyArray<Edge<Event<Name>>> } = {
+const edges: { readonly [Name in Tag]: ReadonlyArray<Edge<Event<Name>>> } = {
   Marked: [go(open, always, "unknown", Moves.marked)],
   Waits: [go(open, always, stays, Moves.waiting)],
   // The service's record of a payout is true whatever was written to the row meanwhile, also where a person settled it.
