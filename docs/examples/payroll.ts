@@ -63,7 +63,7 @@ export const pay = Effect.fn("pay")(function* (csv: string, month: string, confi
   const plan = yield* Payouts.plan(lines.map(({ item }) => item))
   const wrong = plan.wrong.map(({ error, index }) => `Linha ${lines[index]?.number}: ${mistakes[error._tag]}`)
   if (unread.length + wrong.length > 0) return yield* new SheetIsWrong({ lines: [...unread, ...wrong] })
-  if (!confirm(`${plan.count} linhas, ${Money.format(plan.sum)}`)) return []
+  if (!confirm(`${plan.count} pagamentos, ${Money.format(plan.sum)}`)) return []
   const { cancelled, done, failed, open, parked, refused, returned } = yield* Payouts.run(lines.map(({ item }) => item))
   return [done, open, parked, refused, failed, returned, cancelled]
     .flat()
@@ -77,7 +77,7 @@ const sheet = (cpf: string, amount: string) =>
 const trial = Effect.gen(function* () {
   const wrong = yield* Effect.flip(pay(sheet("529.982.247-26", "3.02,5"), "2026-11", () => true))
   const right = sheet("529.982.247-25", "R$ 3.020,50")
-  const paid = yield* pay(right, "2026-11", (words) => words === "2 linhas, R$ 7.170,50")
+  const paid = yield* pay(right, "2026-11", (words) => words === "2 pagamentos, R$ 7.170,50")
   const again = yield* pay(right, "2026-11", () => true)
   const { withdrawals } = yield* Sandbox
   return [wrong._tag === "SheetIsWrong" && wrong.lines, paid[0], again.length, (yield* withdrawals).length]

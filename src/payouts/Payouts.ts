@@ -83,9 +83,9 @@ export type PayoutReport = {
 
 /** What a run of a sheet would do. */
 export interface PayoutPlan {
-  /** How many lines it has. */
+  /** How many payouts it has. The same reference twice is one payout, so it may be less than the number of its lines. */
   readonly count: number
-  /** The sum of the lines whose amounts are whole numbers of centavos, in centavos. The same reference twice counts once. */
+  /** The sum of the payouts whose amounts are whole numbers of centavos, in centavos. */
   readonly sum: Centavos
   /**
    * The lines for which nothing would be accepted: wrong ones, and those that look like another payout (`LooksAlike`). Amounts
@@ -204,7 +204,7 @@ export const plan = (
     const total = [...amounts.values()].reduce((sum, amount) => sum + amount, 0)
     if (!Number.isSafeInteger(total)) return yield* invalid("amount", "is too large a sum")
     return {
-      count: lines.length,
+      count: amounts.size,
       sum: Centavos.make(total),
       wrong: Arr.isReadonlyArrayNonEmpty(wrong) ? wrong : [],
       stored: earlier
