@@ -1,6 +1,6 @@
 /** How the findings of a rehearsal become text and tests. */
 import { describe, expect, expectTypeOf, test } from "@effect/vitest"
-import { Effect } from "effect"
+import { type Duration, Effect } from "effect"
 import { Payments, Rehearsed } from "effect-pix"
 import { Rehearsal, type RehearsalWorld, Sandbox } from "effect-pix/sandbox"
 import { live } from "../support/effect.ts"
@@ -39,6 +39,20 @@ describe("the text of a rehearsal", () => {
     const endless = yield* Rehearsal.run(worker, { ...undisturbed, stopAfter: "1 day" })
     expect(endless.rules.find(({ rule }) => rule === "never-ends")?.notChecked).toContain("not meant to end")
   })
+
+  live(
+    "a shop that is stopped before it can be late is not checked for what it owes, and the report says why",
+    function* () {
+      const program = charge.pipe(Effect.delay("2 minutes"), Effect.flatMap(ship), Effect.andThen(Effect.never))
+      const notChecked = (stopAfter: Duration.Input) =>
+        Effect.map(
+          Rehearsal.run(program, { ...undisturbed, payAfter: "1 minute", stopAfter }),
+          ({ rules }) => rules.find(({ rule }) => rule === "not-shipped")?.notChecked
+        )
+      expect(yield* notChecked("2 hours")).toContain("stopped too early")
+      expect(yield* notChecked("1 day")).toBeUndefined()
+    }
+  )
 
   live("the story has the end of a payout, a list, goods of a lapsed charge, and a defect", function* () {
     const settle = Sandbox.use((sandbox) => Effect.delay(sandbox.settleWithdrawal(1), "1 minute")).pipe(Effect.orDie)

@@ -114,7 +114,8 @@ export type Run = ReturnType<typeof readRun>
 const unfinished = 2 * 60 * 60 * 1000
 
 /** Whether a program that was stopped had time to act on an event. */
-export const hadTime = ({ end, endedAt }: Run, at: number) => end !== "Stopped" || at <= endedAt - unfinished
+export const hadTime = ({ end, endedAt }: Pick<RehearsalWorld, "end" | "endedAt">, at: number) =>
+  end !== "Stopped" || at <= endedAt - unfinished
 
 /**
  * Whether the program had to act on an event at a time. A program that failed has reported that, but not if it was started

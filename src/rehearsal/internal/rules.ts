@@ -33,6 +33,15 @@ const needsShipped: Needs = (world) =>
     ? `the undisturbed run declared no Rehearsed.fact("shipped", ...)`
     : undefined
 
+/** As `needs`, and a program that was stopped had the time to act on one of these. */
+const inTime =
+  (needs: Needs, times: (world: RehearsalWorld) => ReadonlyArray<number>): Needs =>
+  (world) =>
+    needs(world) ??
+    (world.end !== "Stopped" || times(world).some((at) => Run.hadTime(world, at))
+      ? undefined
+      : "the undisturbed run was stopped too early: give a longer stopAfter, for example a day")
+
 /** `once`, `twice` or `3 times`. */
 const timesOf = (count: number) => (count < 3 ? (["never", "once", "twice"][count] ?? "") : `${count} times`)
 const quoted = ({ reference }: Pick<RehearsalDebt, "reference">) => JSON.stringify(reference)
@@ -237,7 +246,7 @@ const rules = {
   },
 
   "owed-not-paid": {
-    needs: needsDebt,
+    needs: inTime(needsDebt, ({ owed }) => owed.map(({ at }) => at)),
     causes: ["told-done-but-absent"],
     check: (run) =>
       run.debts
@@ -293,7 +302,10 @@ const rules = {
         .map(([fact, count]) => `${chargeOf(fact)} was shipped ${timesOf(count)}.`)
   },
 
-  "not-shipped": { needs: needsShipped, check: (run) => run.transactions.flatMap(unshipped(run)) }
+  "not-shipped": {
+    needs: inTime(needsShipped, ({ transactions }) => transactions.map(({ updatedAt }) => Date.parse(updatedAt))),
+    check: (run) => run.transactions.flatMap(unshipped(run))
+  }
 } satisfies Record<string, Rule>
 
 /** The name of a rule. */
