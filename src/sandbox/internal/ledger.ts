@@ -53,7 +53,7 @@ export interface Observer {
 }
 
 /** What a payer does other than to pay the amount in time. */
-interface Payment {
+type Payment = {
   /** Another amount, in centavos. */
   readonly amount?: Centavos | undefined
   /** Whether a charge that is `Cancelled` is paid, too. */
