@@ -179,32 +179,37 @@ export const makeAccountStore = (database: Database, account: string) => {
     /** Sets the limits that the user knows. */
     setLimits: (columns: Partial<Account>) =>
       Effect.andThen(insertIfAbsent, update(sql`${sql.update(Record.mapKeys(columns, Str.camelToSnake))}`, sql`1 = 1`)),
-
-    /**
-     * Whether a request of a payout may be sent, as SQL for the statement that marks it, whose row is read too. `refusals` is of when
-     * it was taken; where it took no turn (`isInTurn`), nothing is sent of an account that gives turns.
-     */
-    allows: (
-      { dailyCap, refusals, session }: ReadAccount,
-      fingerprint: string | undefined,
-      horizon: number,
-      isInTurn: boolean
-    ): Effect.Effect<Fragment> =>
-      Effect.map(Effect.all([databaseNow(database), Clock.currentTimeMillis]), ([now, nowHere]) => {
-        const may = fragmentOf(database, maySend, {
-          now,
-          nowHere: sql`CAST(${nowHere} AS BIGINT)`,
-          horizon: sql`CAST(${horizon} AS BIGINT)`,
-          refusals: sql`CAST(${refusals} AS INTEGER)`,
-          dailyCap: sql`CAST(${dailyCap} AS BIGINT)`,
-          minute: minuteOf(database, nowHere),
-          sender: sql`CAST(${fingerprint ?? null} AS VARCHAR(40))`
-        })
-        return sql`EXISTS (SELECT 1 FROM ${accounts} AS ${served} WHERE ${served}.account = ${account}
-          AND ${may} AND ${identity.inSession(session)}
-          AND ${isInTurn ? sql.literal("1 = 1") : fragmentOf(database, isWithoutTurns, { now })})`
-      })
+    allows: makeAllows(database, account, identity)
   }
+}
+
+/**
+ * Whether a request of a payout may be sent, as SQL for the statement that marks it, whose row is read too. `refusals` is of when
+ * it was taken; where it took no turn (`isInTurn`), nothing is sent of an account that gives turns.
+ */
+const makeAllows = (database: Database, account: string, identity: ReturnType<typeof makeIdentityStore>) => {
+  const { sql } = database
+  const served = sql.literal(accountAlias)
+  return (
+    { dailyCap, refusals, session }: ReadAccount,
+    fingerprint: string | undefined,
+    horizon: number,
+    isInTurn: boolean
+  ): Effect.Effect<Fragment> =>
+    Effect.map(Effect.all([databaseNow(database), Clock.currentTimeMillis]), ([now, nowHere]) => {
+      const may = fragmentOf(database, maySend, {
+        now,
+        nowHere: sql`CAST(${nowHere} AS BIGINT)`,
+        horizon: sql`CAST(${horizon} AS BIGINT)`,
+        refusals: sql`CAST(${refusals} AS INTEGER)`,
+        dailyCap: sql`CAST(${dailyCap} AS BIGINT)`,
+        minute: minuteOf(database, nowHere),
+        sender: sql`CAST(${fingerprint ?? null} AS VARCHAR(40))`
+      })
+      return sql`EXISTS (SELECT 1 FROM ${sql(table)} AS ${served} WHERE ${served}.account = ${account}
+        AND ${may} AND ${identity.inSession(session)}
+        AND ${isInTurn ? sql.literal("1 = 1") : fragmentOf(database, isWithoutTurns, { now })})`
+    })
 }
 
 /** Changes the row of the account under a condition, and returns whether it held. */
