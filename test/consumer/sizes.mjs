@@ -5,9 +5,9 @@ import { gzipSync } from "node:zlib"
 import { build } from "esbuild"
 
 const programs = {
-  "a program that charges and lists": { most: 107_000, entry: "./size.ts" },
+  "a program that charges and lists": { most: 106_000, entry: "./size.ts" },
   "a program that submits payouts and reads their states": {
-    most: 128_000,
+    most: 126_000,
     code: `import { PayoutQueue } from "effect-pix/payouts"; console.log(PayoutQueue.layerClient())`
   },
   "an operator's view of the webhook": {
@@ -15,7 +15,7 @@ const programs = {
     code: `import { Webhook } from "effect-pix/webhook"; console.log(Webhook.layerClient())`
   },
   "a webhook on a worker": {
-    most: 153_500,
+    most: 153_000,
     code: `import { Layer } from "effect"; import { Payments } from "effect-pix"; import { Webhook } from "effect-pix/webhook"
       export default Webhook.toWebHandler(Layer.provide(Webhook.layer({}), Payments.layerFetch))`
   },
