@@ -1,4 +1,4 @@
-/** `effect-pix transactions`, `transaction` and `balance`: what a gateway has, which they only read. */
+/** `effect-pix transactions`, `transaction`, `withdrawal` and `balance`: what a gateway has, which they only read. */
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -8,6 +8,7 @@ import * as Record from "effect/Record"
 import * as Stream from "effect/Stream"
 import * as Struct from "effect/Struct"
 import { Payments } from "../client/Payments.ts"
+import { WithdrawalLookup } from "../client/WithdrawalLookup.ts"
 import { meaningOf } from "../contract/Status.ts"
 import type { TransactionDetail, TransactionListItem } from "../contract/Transaction.ts"
 import * as Money from "../pix/Money.ts"
@@ -136,6 +137,27 @@ const transaction = Command.make(
   }, Effect.provide(client))
 ).pipe(Command.withDescription("Look a transaction up, or wait for it"))
 
+const withdrawal = Command.make(
+  "withdrawal",
+  {
+    id: Argument.Int("id").pipe(Argument.withDescription("The number that the service answered to the withdrawal")),
+    full,
+    json
+  },
+  Effect.fnUntraced(function* ({ full, id, json }) {
+    const lookup = yield* WithdrawalLookup
+    const { creditorDocument: document, enTransaction: status, pixKey, value, ...detail } = yield* lookup.get(id)
+    const data = {
+      id,
+      status,
+      ...Struct.pick(detail, ["idempotencyKey", "companyId", "createdAt"]),
+      endToEndId: detail.providerEndToEndId,
+      ...shownPerson({ pixKey, document }, full)
+    }
+    yield* writeRecord(json, { ...data, value: decimal(value) }, { ...data, value: Money.format(value) })
+  }, Effect.provide(client))
+).pipe(Command.withDescription("Look a withdrawal up, where the gateway has this undocumented lookup"))
+
 const balance = Command.make(
   "balance",
   {
@@ -168,4 +190,4 @@ const balance = Command.make(
   }, Effect.provide(client))
 ).pipe(Command.withDescription("Show the company's balance"))
 
-export const reads = [transactions, transaction, balance] as const
+export const reads = [transactions, transaction, withdrawal, balance] as const

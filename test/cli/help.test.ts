@@ -7,7 +7,7 @@ describe("the help", () => {
   live("the help names each command and each exit code, and no flag of it takes a secret", function* () {
     const { code, stderr, stdout } = yield* run(["--help"])
     expect([code, stderr]).toEqual([0, ""])
-    for (const name of ["sandbox", "charge", "transactions", "transaction", "balance", "doctor"]) {
+    for (const name of ["sandbox", "charge", "transactions", "transaction", "withdrawal", "balance", "doctor"]) {
       expect(stdout).toMatch(new RegExp(`^  ${name} {2,}`, "m"))
       yield* runRows({}, [[`${name} --help`, 0, /^(?!.*--(?:api-key|client-id|secret)(?![-\w]))/s]])
     }

@@ -1,4 +1,4 @@
-/** `effect-pix transactions` and `balance`. */
+/** `effect-pix transactions`, `withdrawal` and `balance`. */
 import { describe, expect } from "@effect/vitest"
 import { Effect } from "effect"
 import { Sandbox } from "effect-pix/sandbox"
@@ -49,6 +49,25 @@ describe("the transactions", () => {
       expect(leaksIn(yield* rows(""))).toEqual([])
       expect(leaksIn(yield* rows(" --full"))).toContain("email")
     }
+  })
+
+  live("a withdrawal is looked up, and its payee is masked unless `--full` is given", function* () {
+    const gateway = yield* serveRaw()
+    const record = {
+      id: 7,
+      companyId: 1,
+      value: 25.5,
+      pixKey: person.email,
+      pixKeyType: "EMAIL",
+      creditorDocument: person.cpf
+    }
+    const [enTransaction, createdAt] = ["Successful", "2026-11-01T00:00:00Z"]
+    gateway.script(json({ ...record, idempotencyKey: "wd_1", currency: "BRL", enTransaction, createdAt }))
+    const look = (flags: string) =>
+      runRows(settingsOf(gateway.url), [[`withdrawal 7${flags}`, 0, /Successful[^]*(R\$ 25,50|"value":"25.5)/]])
+    expect(leaksIn(`${yield* look("")}${yield* look(" --json")}`)).toEqual([])
+    expect(leaksIn(yield* look(" --full"))).toContain("email")
+    expect(gateway.requests()).toBe(3)
   })
 
   live("transactions of a hostile gateway run no formula in a spreadsheet and redraw no terminal", function* () {
