@@ -6,9 +6,10 @@
  * Details: delivery is at least once. If a process dies or is suspended, the leases of its rows end, and they are due again.
  * PostgreSQL compares times by its own clock; a SQLite file belongs to one process, whose `Clock` decides.
  */
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import type { Fragment } from "effect/sql/Statement"
+import { type Fragment, join } from "effect/sql/Statement"
 import type { SqlError } from "effect/sql/SqlError"
 import { unnoticed } from "../internal/soleWriter.ts"
 import { type Database, inTransaction, isOneOf, locked, unpacked } from "./Database.ts"
@@ -37,6 +38,36 @@ export interface DueOptions extends Keyed {
   readonly taken?: Fragment | undefined
   /** The column that names a row in a log line. Default: `key`. */
   readonly name?: string | undefined
+  /** What tables that wait together share, so that their workers ask once. Default: one of its own. */
+  readonly look?: Look | undefined
+}
+
+/** In how many milliseconds the next row of a table is due, and the last one. */
+interface Next {
+  readonly first: unknown
+  readonly longest: unknown
+}
+
+/** Runs a SELECT of a `Next`. Those that workers ask for at the same time are one statement: an idle worker costs one a second. */
+export type Look = ReturnType<typeof makeLook>
+
+export const makeLook = ({ sql }: Database) => {
+  type Row = Next & { readonly of: number }
+  const open = () => ({ selects: Array<Fragment>(), rows: Deferred.makeUnsafe<ReadonlyArray<Row>, SqlError>() })
+  let asked: ReturnType<typeof open> | undefined
+  return (select: Fragment): Effect.Effect<Next | undefined, SqlError> =>
+    Effect.gen(function* () {
+      const { rows, selects } = (asked ??= open())
+      const own =
+        selects.push(sql`SELECT ${sql.literal(`${selects.length}`)} AS "of", next.* FROM (${select}) AS next`) - 1
+      const run = Effect.suspend(() => {
+        asked = undefined
+        return Deferred.into(sql<Row>`${join(" UNION ALL ", false)(selects)}`, rows)
+      })
+      // The timers of the workers end one after the other. Whoever asked first may be interrupted meanwhile.
+      if (own === 0) yield* Effect.forkDetach(Effect.delay(run, "5 millis"))
+      return (yield* Deferred.await(rows)).find(({ of }) => of === own)
+    })
 }
 
 /** A row that is due, as the driver gives it, with the columns that were asked for. */
@@ -77,6 +108,7 @@ export const makeDue = <Row extends DueRow = DueRow>(
     key,
     keyType,
     longest,
+    look = makeLook(database),
     name = key,
     notBefore,
     place: ofRow,
@@ -105,8 +137,9 @@ export const makeDue = <Row extends DueRow = DueRow>(
     /** In a SQLite file: from when the longest wait of a row is counted. */
     const from = notBefore === undefined ? now : sql`MAX(${now}, COALESCE(${notBefore}, 0))`
     const wait = dialect === "pg" ? sql`0` : sql`MAX(due_at - ${from})`
-    const [row] = yield* sql<{ readonly first: unknown; readonly longest: unknown }>`
-      SELECT MIN(due_at) - ${now} AS "first", ${wait} AS "longest" FROM ${rows} WHERE ${where} AND ${only} AND ${refused.isNot()}`
+    const row = yield* look(
+      sql`SELECT MIN(due_at) - ${now} AS "first", ${wait} AS "longest" FROM ${rows} WHERE ${where} AND ${only} AND ${refused.isNot()}`
+    )
     if (row === undefined || row.first === null) return untilRefused
     if (Number(row.longest) <= longest) return Math.min(untilRefused, Math.max(0, Number(row.first)))
     // The program's clock may have been ahead when a row was written: it waits no longer than a row may.

@@ -8,7 +8,7 @@ import * as Schema from "effect/Schema"
 import * as Str from "effect/String"
 import * as Struct from "effect/Struct"
 import { type Database, inTransaction, isOneOf } from "../../../durable/Database.ts"
-import { makeDue } from "../../../durable/Due.ts"
+import { makeDue, makeLook } from "../../../durable/Due.ts"
 import { isLookedUp, isOpen } from "../machine/conditions.ts"
 import { Row } from "../machine/row.ts"
 import { makeAccountStore } from "./accounts.ts"
@@ -35,11 +35,13 @@ export const makeParts = (database: Database, account: string, lease: number) =>
       .join(", ")
   )
   const nothing = sql.literal("")
-  const states = makeStateStore(database, account, lease)
+  const look = makeLook(database)
+  const states = makeStateStore(database, account, lease, look)
   /** The one statement that writes the history. It returns the number of each entry. */
   const insertEntries = (entries: Fragment) =>
     sql`INSERT INTO ${histories} (account, idempotency_key, entry) SELECT CAST(${account} AS VARCHAR(32)), ${entries} RETURNING ${states.ofEntry}`
   const ofTable = {
+    look,
     table,
     key: "idempotency_key",
     scope: ofAccount,

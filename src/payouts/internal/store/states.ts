@@ -5,7 +5,7 @@
 import * as Effect from "effect/Effect"
 import type { Fragment } from "effect/sql/Statement"
 import type { Database } from "../../../durable/Database.ts"
-import { type DueRow, makeDue, type Taken } from "../../../durable/Due.ts"
+import { type DueRow, type Look, makeDue, type Taken } from "../../../durable/Due.ts"
 import { afterFailure, idleLimit, Overtaken } from "../../../durable/HandOut.ts"
 import { makeLetters } from "../../../durable/Letters.ts"
 
@@ -26,7 +26,7 @@ export interface Dead {
   readonly at: number | string
 }
 
-export const makeStateStore = (database: Database, account: string, lease: number) => {
+export const makeStateStore = (database: Database, account: string, lease: number, look: Look) => {
   const { dialect, sql } = database
   const isPg = dialect === "pg"
   const states = sql("effect_pix_payout_states")
@@ -35,6 +35,7 @@ export const makeStateStore = (database: Database, account: string, lease: numbe
   /** Those of one payout go in their order: a dead letter holds the later ones. */
   const isFirst = sql`NOT EXISTS (SELECT 1 FROM ${states} AS other WHERE ${ofPayout} AND other.id < ${states}.id)`
   const due = makeDue<TakenState>(database, {
+    look,
     table: "effect_pix_payout_states",
     key: "id",
     keyType: "BIGINT",
