@@ -64,10 +64,11 @@ const keyOf = (reference: string) =>
 
 /** The command line of this process, quoted for a shell, with more flags. They are inserted before `--`. */
 const commandLineWith = (flags: ReadonlyArray<string>): string => {
-  const [, script = "effect-pix", ...given] = process.argv
+  const { argv, env } = process
+  const [, script = "effect-pix", ...given] = argv
   const end = given.indexOf("--")
   const installed = Path.basename(script) === "effect-pix" ? [script] : ["node", script]
-  const command = process.env["npm_lifecycle_event"] === "npx" ? ["npx", "effect-pix"] : installed
+  const command = env["npm_lifecycle_event"] === "npx" ? ["npx", "effect-pix"] : installed
   return [...command, ...given.toSpliced(end === -1 ? given.length : end, 0, ...flags)].map(shellWord).join(" ")
 }
 

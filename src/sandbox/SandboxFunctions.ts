@@ -219,8 +219,8 @@ export const functions = {
 
   subscribe: act("Sends webhooks to a loopback address too.", Url, (gateway, { url }) =>
     Effect.flatMap(
-      gateway.set(() => Result.try(() => gateway.webhooks.subscribe(url))),
-      (subscribed) => Effect.mapError(Effect.fromResult(subscribed), () => Refusal.notTarget)
+      gateway.set(() => Result.try({ try: () => gateway.webhooks.subscribe(url), catch: () => Refusal.notTarget })),
+      Effect.fromResult
     )
   ),
   unsubscribe: act("Sends no more webhooks to an address.", Url, (gateway, { url }) =>

@@ -113,7 +113,7 @@ const serving = Effect.fnUntraced(function* (input: Input) {
 
 export const run = Effect.fnUntraced(function* (input: Input) {
   if (input.webhookUrl.some((url) => parseLocalUrl(url, input.allowHost) === undefined)) return yield* notTarget
-  yield* Effect.scoped(serving(input)).pipe(
+  return yield* Effect.scoped(serving(input)).pipe(
     Effect.provide(Layer.provide(Sandbox.layerServer, Layer.succeed(SandboxOptions, input))),
     // Warnings are always shown: they name flags that a stored state overrides, and changes that may be lost.
     Effect.provideServiceEffect(References.MinimumLogLevel, levelWithWarnings),

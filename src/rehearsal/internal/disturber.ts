@@ -175,7 +175,7 @@ export const makeTransport = (
       return Effect.callback<Effect.Success<typeof sent>, Effect.Error<typeof sent>>((resume) => {
         const going = forkInWorld(stalls?.isAfter === false ? Effect.delay(sent, stallFor) : sent)
         going.addObserver((exit: Sent) => {
-          if (death !== undefined) die(`after call ${number} was executed, before its answer comes`)
+          if (death !== undefined) void die(`after call ${number} was executed, before its answer comes`)
           if (stalls?.isAfter === true) stall(`after call ${number} was executed, before its answer comes`)
           enter(() => resume(exit))
         })
