@@ -42,7 +42,7 @@ const onState: OnState<SqlClient.SqlClient> = Effect.fn("onState")(function* ({ 
     : sql`DELETE FROM back WHERE reference = ${reference} RETURNING reference`
   if (changed.length === 0) return
   const seller = reference.slice(0, reference.indexOf("/"))
-  yield* sql`UPDATE held SET centavos = centavos + ${isBack ? amount : -amount} WHERE seller = ${seller}`
+  yield* sql`UPDATE held SET centavos = centavos + ${isBack ? amount : 0 - amount} WHERE seller = ${seller}`
 })
 
 /** Stands for your tables of orders and sellers. */
