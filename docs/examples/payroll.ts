@@ -4,7 +4,7 @@
  */
 import { Array as Arr, Effect, Layer, Result, Schema, Stream } from "effect"
 import { Csv } from "effect/encoding"
-import { Money } from "effect-pix"
+import { Money, PaymentsPolicy } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
 import { type PayoutItem, PayoutQueue, Payouts, type PayoutsNotAccepted, type PayoutState } from "effect-pix/payouts"
 import { Sandbox, SandboxOptions } from "effect-pix/sandbox"
@@ -62,7 +62,10 @@ export const pay = Effect.fn("pay")(function* (csv: string, month: string, confi
   const { lines, unread } = yield* readSheet(csv, month)
   const plan = yield* Payouts.plan(lines.map(({ item }) => item))
   const wrong = plan.wrong.map(({ error, index }) => `Linha ${lines[index]?.number}: ${mistakes[error._tag]}`)
-  if (unread.length + wrong.length > 0) return yield* new SheetIsWrong({ lines: [...unread, ...wrong] })
+  // One reference is one payout: whoever was meant by the second line would not be paid.
+  const repeated = plan.count < lines.length ? ["Há um id em mais de uma linha"] : []
+  const problems = [...unread, ...wrong, ...repeated]
+  if (problems.length > 0) return yield* new SheetIsWrong({ lines: problems })
   if (!confirm(`${plan.count} pagamentos, ${Money.format(plan.sum)}`)) return []
   const { cancelled, done, failed, open, parked, refused, returned } = yield* Payouts.run(lines.map(({ item }) => item))
   return [done, open, parked, refused, failed, returned, cancelled]
@@ -70,20 +73,26 @@ export const pay = Effect.fn("pay")(function* (csv: string, month: string, confi
     .map(({ reference, state }) => `${reference}: ${states[state]}`)
 })
 
-// A trial: a sheet with two mistakes, the corrected one, and that once more.
+// A trial: a sheet with two mistakes, one with a line twice, the corrected one, and that once more.
 const sheet = (cpf: string, amount: string) =>
   `\uFEFFid;nome;valor;tipo;chave\r\n1;Maria;"R$ 4.150,00";CPF;${cpf}\r\n2;João;${amount};EMAIL;joao@example.com\r\n`
 
 const trial = Effect.gen(function* () {
   const wrong = yield* Effect.flip(pay(sheet("529.982.247-26", "3.02,5"), "2026-11", () => true))
   const right = sheet("529.982.247-25", "R$ 3.020,50")
+  const twice = yield* Effect.flip(pay(right + right.split("\r\n")[1], "2026-11", () => true))
   const paid = yield* pay(right, "2026-11", (words) => words === "2 pagamentos, R$ 7.170,50")
   const again = yield* pay(right, "2026-11", () => true)
   const { withdrawals } = yield* Sandbox
-  return [wrong._tag === "SheetIsWrong" && wrong.lines, paid[0], again.length, (yield* withdrawals).length]
+  const linesOf = (error: typeof wrong) => error._tag === "SheetIsWrong" && error.lines
+  return [linesOf(wrong), linesOf(twice), paid[0], again.length, (yield* withdrawals).length]
 })
 
 const database = NodeSqlite.layer({ filename: ":memory:" }) // "folha.db"
-const gateway = Layer.provide(Sandbox.layerPayments, Layer.succeed(SandboxOptions, { balance: 1_000_000 }))
+// A silent answer takes 15 seconds, and not 30.
+const gateway = Layer.provide(Sandbox.layerPayments, [
+  Layer.succeed(SandboxOptions, { balance: 1_000_000 }),
+  PaymentsPolicy.layer({ attemptTimeout: "15 seconds" })
+])
 const layer = PayoutQueue.layer().pipe(Layer.provide(database), Layer.provideMerge(gateway))
-export const result = await Effect.runPromise(Effect.provide(trial, layer)) // => [['Linha 3: não há valor em "valor"', "Linha 2: dados inválidos, confira a chave PIX, o tipo dela e o valor"], "folha-2026-11/1: enviado, ainda não confirmado", 2, 2]
+export const result = await Effect.runPromise(Effect.provide(trial, layer)) // => [['Linha 3: não há valor em "valor"', "Linha 2: dados inválidos, confira a chave PIX, o tipo dela e o valor"], ["Há um id em mais de uma linha"], "folha-2026-11/1: enviado, ainda não confirmado", 2, 2]
