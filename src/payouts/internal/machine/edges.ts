@@ -123,7 +123,7 @@ const edges: { readonly [Name in Tag]: ReadonlyArray<Edge<Event<Name>>> } = {
     refuse(
       ["accepted", "refused", "cancelled"],
       always,
-      "No request of it is in doubt. If you know that it was paid, park it and then settle it."
+      "If you know how it ended, park it and then settle it."
     ),
     refuse(["unknown", "parked"], Moves.mayBeUnderWay, Moves.untilOver),
     go([...recordedStates, "unknown", "parked"], Moves.asPaid, "paid", Moves.settled),
@@ -151,7 +151,7 @@ const edges: { readonly [Name in Tag]: ReadonlyArray<Edge<Event<Name>>> } = {
     refuse(
       ["accepted", "parked", "refused"],
       Moves.mayHaveLeft,
-      "A request of it may have left. Park it: then nothing sends it."
+      "A request of it may have left. Park it: then nothing sends it, and it can be settled."
     ),
     go(["accepted", "parked", "refused"], always, "cancelled", Moves.cancelled)
   ],
