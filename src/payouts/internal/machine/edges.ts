@@ -120,11 +120,7 @@ const edges: { readonly [Name in Tag]: ReadonlyArray<Edge<Event<Name>>> } = {
   ],
   // Never while a request may be under way: its answer may say the opposite.
   settle: [
-    refuse(
-      ["accepted", "refused", "cancelled"],
-      always,
-      "If you know how it ended, park it and then settle it."
-    ),
+    refuse(["accepted", "refused", "cancelled"], always, "If you know how it ended, park it and then settle it."),
     refuse(["unknown", "parked"], Moves.mayBeUnderWay, Moves.untilOver),
     go([...recordedStates, "unknown", "parked"], Moves.asPaid, "paid", Moves.settled),
     refuse(["unknown"], always, "It is asked again. Park it, and then settle it."),
