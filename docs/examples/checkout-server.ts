@@ -2,6 +2,7 @@ import { NodeHttpServer, NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { Sandbox } from "effect-pix/sandbox"
+import { NodeWebhook } from "effect-pix/webhook"
 import { createServer } from "node:http"
 import { checkout, Orders } from "./checkout.ts"
 
@@ -20,11 +21,11 @@ const payer = HttpRouter.add(
 // For a real gateway: Payments.layerFetch instead, and no payer.
 const services = Layer.merge(Orders.layer, Sandbox.layerPayments)
 
-const server = HttpRouter.serve(Layer.mergeAll(checkout, payer)).pipe(
-  Layer.provide(NodeHttpServer.layer(createServer, { host: "127.0.0.1", port: 3000 })),
-  // Provided later, so built earlier: a call to a server that has no routes yet is never answered.
-  Layer.provide(services)
-)
+// Not `HttpRouter.serve`, whose server may listen before its routes are there.
+const server = NodeWebhook.layerServe(
+  Layer.mergeAll(checkout, payer),
+  NodeHttpServer.layer(createServer, { host: "127.0.0.1", port: 3000 })
+).pipe(Layer.provide(services))
 
 const words = "Open http://localhost:3000/orders/42. To pay: curl -X POST http://localhost:3000/payer"
 
