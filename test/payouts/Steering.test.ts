@@ -137,7 +137,7 @@ test(
   "settle as paid ends what is in doubt, parked or recorded, but not what is under way",
   (queue, of) => queue.settle(of, { by, as: "paid" }),
   {
-    "No request of it": isClean,
+    "If you know how": isClean,
     "A request of it": ["underWay", "parkedUnderWay"],
     [`Settled ${told("paid")}`]: ["paid"],
     [`Settled state=paid ${told("paid")}`]: ["posted", "failed", "returned"],
@@ -154,7 +154,7 @@ for (const as of ["failed", "returned"] as const) {
     `settle as ${as} ends what is parked or recorded, but never while a request may be under way`,
     (queue, of) => queue.settle(of, { by, as }),
     {
-      "No request of it": isClean,
+      "If you know how": isClean,
       "A request of it": ["underWay", "parkedUnderWay"],
       "It is asked again.": ["unknown"],
       [`Settled ${told(as)}`]: [as],

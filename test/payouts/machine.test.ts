@@ -5,6 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Duration, Result } from "effect"
 import { Money } from "effect-pix"
 import {
+  BelowMinimum,
   InvalidRequest,
   NoPixKey,
   OutcomeUnknown,
@@ -235,7 +236,23 @@ describe("an answer", () => {
   it.each<[string, RequestWithdrawalError, says: string]>([
     ["a 401", failures.auth(key), "Refused Credentials"],
     ["a 403", failures.auth(key, 403), "Unclear Credentials"],
-    ["a 422 that an entry says is of the credentials", failures.auth(key, 422), "Refused Credentials"],
+    ["a 422 that an entry says is of the credentials", failures.auth(key, 422), "Unclear Credentials"],
+    [
+      "a 403 that an entry says is of the amount",
+      new BelowMinimum({
+        ...ofRequest,
+        amount: Money.centavos(1000),
+        minimum: Money.centavos(5000),
+        status: 403,
+        serviceMessage: "Valor"
+      }),
+      "Taken"
+    ],
+    [
+      "a 429 that an entry says is of the payee",
+      new RequestRejected({ ...ofRequest, status: 429, serviceMessage: "Chave" }),
+      "Taken"
+    ],
     ["a 404 without words", new RequestRejected({ ...ofRequest, status: 404 }), "Unclear Setup"],
     ["a 404 with words", new RequestRejected({ ...ofRequest, status: 404, serviceMessage: "Chave" }), "Taken"],
     ["a 300", new RequestRejected({ ...ofRequest, status: 300 }), "Refused Setup"],
@@ -258,7 +275,7 @@ describe("an answer", () => {
     ["a 503", new OutcomeUnknown({ ...failures.unknown(key), reason: "ServerError", status: 503 }), "Unclear Outage"],
     ["no connection", failures.down(key), "Unclear Outage"],
     ["what was not sent", new InvalidRequest({ ...withdrawal, outcome: "NotSent", issues: [] }), "Nothing"]
-  ])("of %s says of the account: %2$s", (_, error, wanted) => {
+  ])("of %s says of the account what the first line that fits says", (_, error, wanted) => {
     const { because, says } = meaningOfFailure(error)
     assert.strictEqual([says, because].filter((word) => word !== undefined).join(" "), wanted)
   })

@@ -62,6 +62,13 @@ const isRefusal = ({ error, reason, status }: Failed) =>
   ![408, 425].includes(status) &&
   (error._tag !== "OutcomeUnknown" || reason === "RefusedAfterUnknown")
 
+/** It has words, and an entry says what they mean. */
+const isNamed = (failed: Failed) =>
+  ["BelowMinimum", "NoPixKey", "RequestRejected"].includes(failed.tag) &&
+  failed.status !== 407 &&
+  isRefusal(failed) &&
+  !isWordless(failed)
+
 type Line = readonly [when: (failed: Failed) => boolean, says: Said["_tag"], because?: Because<"accepted">]
 
 /**
@@ -78,10 +85,14 @@ const lines: ReadonlyArray<Line> = [
   [({ error }) => error._tag === "WithdrawalFailed" && error.cause !== undefined, "Refused", "Balance"],
   [({ error }) => error._tag === "WithdrawalFailed", "Taken"],
   [({ tag }) => tag === "InsufficientBalance", "Short", "Balance"],
-  [({ status, tag }) => tag === "LimitReached" || status === 429, "Refused", "Limit"],
+  [({ tag }) => tag === "LimitReached" || tag === "RateLimited", "Refused", "Limit"],
+  [({ status }) => status === 401, "Refused", "Credentials"],
   // Of one payee, or of the credentials.
+  [({ tag }) => tag === "AuthError", "Unclear", "Credentials"],
+  // An entry names what is wrong with this payout, whatever its status.
+  [isNamed, "Taken"],
+  [({ status }) => status === 429, "Refused", "Limit"],
   [({ status }) => status === 403, "Unclear", "Credentials"],
-  [({ status, tag }) => status === 401 || tag === "AuthError", "Refused", "Credentials"],
   [({ status }) => (status >= 300 && status < 400) || status === 407, "Refused", "Setup"],
   [(failed) => setupStatuses.has(failed.status) && isWordless(failed), "Unclear", "Setup"],
   [isRefusal, "Taken"],
