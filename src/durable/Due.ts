@@ -6,11 +6,13 @@
  * Details: delivery is at least once. If a process dies or is suspended, the leases of its rows end, and they are due again.
  * PostgreSQL compares times by its own clock; a SQLite file belongs to one process, whose `Clock` decides.
  */
+import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { type Fragment, join } from "effect/sql/Statement"
+import { type Fragment, type Identifier, join } from "effect/sql/Statement"
 import type { SqlError } from "effect/sql/SqlError"
+import { monotonicMillis } from "../internal/monotonic.ts"
 import { unnoticed } from "../internal/soleWriter.ts"
 import { type Database, inTransaction, isOneOf, locked, unpacked } from "./Database.ts"
 import { databaseNow } from "./Now.ts"
@@ -101,6 +103,22 @@ export interface Taken {
 
 export type Due<Row extends DueRow = DueRow> = ReturnType<typeof makeDue<Row>>
 
+/** In a SQLite file: where the program's clock was set back, the rows wait no longer for that. */
+const makeFollowClock = ({ sql }: Database, rows: Identifier, where: Fragment) => {
+  /** How far the program's clock is ahead of the one that only goes forward, as it was at the last take. */
+  let ahead: number | undefined
+  return Effect.gen(function* () {
+    const wall = yield* Clock.currentTimeMillis
+    const now = wall - (yield* monotonicMillis)
+    const back = Math.floor((ahead ?? now) - now)
+    ahead = now
+    if (back < 1000) return
+    yield* unnoticed(
+      sql`UPDATE ${rows} SET due_at = due_at - ${back} WHERE ${where} AND taken_by IS NULL AND due_at > ${wall}`
+    )
+  })
+}
+
 export const makeDue = <Row extends DueRow = DueRow>(
   database: Database,
   {
@@ -122,6 +140,7 @@ export const makeDue = <Row extends DueRow = DueRow>(
   const where = sql`${scope} AND ${waits}`
   const rows = sql(table)
   const place = dialect === "pg" ? "ctid" : "rowid"
+  const followClock = makeFollowClock(database, rows, where)
   const refused = makeRefused(database, { table, key, keyType })
   /** A number of milliseconds from now, as SQL. */
   const fromNow = (millis: number): Effect.Effect<Fragment> =>
@@ -223,6 +242,7 @@ export const makeDue = <Row extends DueRow = DueRow>(
       most: number,
       takes: Takes = {}
     ): Effect.fn.Return<ReadonlyArray<Row>, SqlError> {
+      if (dialect === "sqlite") yield* followClock
       yield* refused.forgetOld
       return yield* Effect.catchIf(takeDue(taker, lease, most, takes), isRefusal, () =>
         takeOneByOne(taker, lease, most, takes)

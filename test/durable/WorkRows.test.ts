@@ -2,7 +2,7 @@
  * Rows that are due, and the fibers that handle them, on a table of two columns of its own.
  */
 import { assert, describe } from "@effect/vitest"
-import { Effect, Fiber, Latch } from "effect"
+import { Clock, Effect, Fiber, Latch } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { database } from "../../src/durable/Database.ts"
@@ -11,6 +11,7 @@ import { TryAgain } from "../../src/durable/Work.ts"
 import { workRows } from "../../src/durable/WorkRows.ts"
 import { followWrites } from "../../src/internal/soleWriter.ts"
 import { effect } from "../support/effect.ts"
+import { wrongClock } from "../support/exported.ts"
 import { makeWarnings, memory, settle } from "../support/payoutQueue.ts"
 
 const hour = 3_600_000
@@ -143,6 +144,22 @@ describe("a row that is due", () => {
     yield* jobs.work()
     yield* later(1)
     assert.deepStrictEqual(jobs.seen, ["ahead"])
+  })
+
+  effect("is due at its time where the clock was set back meanwhile", memory, function* () {
+    yield* TestClock.adjust("1 hour")
+    const world = { ahead: 0 }
+    const clock = wrongClock(yield* Clock.Clock, world)
+    yield* Effect.gen(function* () {
+      const jobs = yield* makeJobs
+      yield* jobs.work()
+      yield* jobs.insert(hour + 90_000, "a")
+      yield* later(1)
+      world.ahead = -600_000
+      yield* later(60)
+      yield* later(60)
+      assert.deepStrictEqual(jobs.seen, ["a"])
+    }).pipe(Effect.provideService(Clock.Clock, clock))
   })
 
   effect("keeps its lease while the database refuses to renew that of another one", memory, function* () {
