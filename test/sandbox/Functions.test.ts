@@ -10,21 +10,25 @@ import { ask, charging, keyed, memory, paying, remote } from "../support/doors.t
 
 const page = readFileSync(new URL("../../docs/sandbox.md", import.meta.url), "utf8")
 
-/** The row of the docs for a function: its request, what it takes, and what it does. */
-const rowOf = ([name, { does, input, method }]: readonly [string, Untyped]) => {
-  const { ast } = input
-  const names = SchemaAST.isObjects(ast)
-    ? ast.propertySignatures.map((field) => `\`${String(field.name)}${SchemaAST.isOptional(field.type) ? "?" : ""}\``)
-    : []
-  return `| \`${method} ${name}\` | ${names.join(", ")} | ${does} |`
+/** What the page has to name of a function: its request, and what it takes. */
+const namesOf = ([name, { input, method }]: readonly [string, Untyped]) => {
+  const fields = SchemaAST.isObjects(input.ast) ? input.ast.propertySignatures : []
+  const taken = fields.map((field) => `${String(field.name)}${SchemaAST.isOptional(field.type) ? "?" : ""}`)
+  return `${method} ${name} ${taken.join(" ")}`.trim()
 }
 
-test("the page of the sandbox has a row for each function, as the table of functions says it", () => {
-  const rows = page.split("\n").filter((line) => /^\| `(?:GET|POST) \w/.test(line))
-  assert.deepStrictEqual(
-    rows.map((line) => line.replaceAll(/ +/g, " ")),
-    Object.entries<Untyped>(functions).map((entry) => rowOf(entry).replaceAll(/ +/g, " "))
+/** The same of a line of the page, which may name several functions that take the same: "`POST cancel`, `fail` (`transactionId`)". */
+const namesOfLine = (line: string) => {
+  const [, method = "", first, others = "", , taken = ""] =
+    /^- `(GET|POST) (\w+)`((?:, `\w+`)*)( \(((?:`\w+\??`(?:, )?)+)\))?: /.exec(line) ?? []
+  return [first, ...(others.match(/\w+/g) ?? [])].map((name) =>
+    `${method} ${name} ${taken.replaceAll(/[`,]/g, "")}`.trim()
   )
+}
+
+test("the page of the sandbox names each function, with what it takes, as the table of functions does", () => {
+  const lines = page.split("\n").filter((line) => /^- `(?:GET|POST) \w+`/.test(line))
+  assert.sameMembers(lines.flatMap(namesOfLine), Object.entries<Untyped>(functions).map(namesOf))
 })
 
 const options = { balance: 10_000, webhookUrl: "http://127.0.0.1:9/hook" }
