@@ -15,8 +15,12 @@ import { isClaimed, isToCheck } from "./conditions.ts"
 import type { Entry } from "./events.ts"
 import { failureOf, readReais, type Row } from "./row.ts"
 
+/** A name of a field of any status. */
+type Field = PayoutStatus extends infer Status ? (Status extends unknown ? keyof Status : never) : never
+
 const fieldsOf = Object.fromEntries(
-  PayoutStatus.members.map(({ fields }) => [fields.state.literal, Object.keys(fields)])
+  // The keys of a schema's fields are those of its type.
+  PayoutStatus.members.map(({ fields }) => [fields.state.literal, Object.keys(fields) as ReadonlyArray<Field>])
 )
 
 /** A row as it is shown. */
@@ -44,8 +48,13 @@ const shownFailure = ({ failure, row, state }: Shown) => {
   }
 }
 
+/** Each field that a row does not have is made of it, and others may be. */
+type Made = { readonly [Name in Exclude<Field, keyof Row>]: (shown: Shown) => unknown } & {
+  readonly [Name in Field & keyof Row]?: (shown: Shown) => unknown
+}
+
 /** What a field of a status is, where it is no field of the row; null or `undefined` where it is absent. */
-const made: { readonly [field: string]: (shown: Shown) => unknown } = {
+const made: Made = {
   _tag: ({ state }) => String.capitalize(state),
   state: ({ state }) => state,
   // A constraint of the table checks it.
@@ -80,7 +89,7 @@ export const statusOf = (row: Row): PayoutStatus => {
     ? { row, failure, state: "parked", because: "Unreadable" }
     : { row, failure, state: row.state, because: row.because }
   // Another field is one of the row.
-  const valueOf = (field: string) => (made[field] === undefined ? row[field as keyof Row] : made[field](shown))
+  const valueOf = (field: Field) => (made[field] === undefined ? row[field as keyof Row] : made[field](shown))
   const fields = fieldsOf[shown.state]?.map((field) => [field, valueOf(field)] as const) ?? []
   // A test compares the statuses of all kinds of rows with the schema.
   return Object.fromEntries(fields.filter(([, value]) => Predicate.isNotNullish(value))) as unknown as PayoutStatus
