@@ -72,8 +72,8 @@ const isNamed = (failed: Failed) =>
 type Line = readonly [when: (failed: Failed) => boolean, says: Said["_tag"], because?: Because<"accepted">]
 
 /**
- * What a failure says of the account, and what a payout of which nothing can have left waits for: the first line that fits. A refusal
- * without a cause is about this payout, and is final.
+ * What a failure says of the account, and what a payout of which nothing can have left waits for: the first line that fits, else it is
+ * unclear. A refusal without a cause is about this payout, and is final.
  */
 const lines: ReadonlyArray<Line> = [
   [({ error }) => sentenceIn(error) !== undefined, "Refused", "RefusalUnknown"],
@@ -95,15 +95,17 @@ const lines: ReadonlyArray<Line> = [
   [({ status }) => status === 403, "Unclear", "Credentials"],
   [({ status }) => (status >= 300 && status < 400) || status === 407, "Refused", "Setup"],
   [(failed) => setupStatuses.has(failed.status) && isWordless(failed), "Unclear", "Setup"],
-  [isRefusal, "Taken"],
-  [() => true, "Unclear", "Outage"]
+  [isRefusal, "Taken"]
 ]
+
+/** Of silence, and of a break. */
+const unclear: Line = [() => true, "Unclear", "Outage"]
 
 /** See `lines`. `tag`: of the error that a refusal is by itself. */
 export const meaningOfFailure = (error: RequestWithdrawalError, tag: string = error._tag) => {
   const status = "status" in error ? (error.status ?? 0) : 0
   const failed = { error, tag, status, reason: "reason" in error ? error.reason : undefined }
-  const [, says, because] = lines.find(([when]) => when(failed)) ?? [undefined, "Nothing" as const]
+  const [, says, because] = lines.find(([when]) => when(failed)) ?? unclear
   return { says, because }
 }
 
