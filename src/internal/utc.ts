@@ -1,6 +1,6 @@
 /**
- * The parser of timestamps, and the zone in which days are counted. A page of 100 rows holds 200 of them, for which `DateTime.make` takes seven times as long. It also
- * reads the 31st of February as the 3rd of March.
+ * The parser of timestamps, and the zone in which days are counted. A page of 100 rows holds 200 timestamps, for which `DateTime.make`
+ * takes seven times as long, and reads the 31st of February as the 3rd of March.
  */
 import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"

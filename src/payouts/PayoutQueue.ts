@@ -263,8 +263,8 @@ export class PayoutQueue extends Context.Service<
      */
     readonly confirm: (reference: string, options?: StepOptions) => Steering
     /**
-     * Cancels a payout of which nothing of this queue left: it was never sent, or the service refused its every request. It is never sent again, and its `dailyCap` has room again. It joins the caller's
-     * transaction: submit there what is paid in its place.
+     * Cancels a payout of which nothing of this queue left: it was never sent, or the service refused its every request. It is never
+     * sent again, and its `dailyCap` has room again. It joins the caller's transaction: submit there what is paid in its place.
      *
      * Fails with `PayoutStateConflict` where a request may have left: `park` it then. So it does on PostgreSQL before a worker
      * looked at the database since its server started, and for what is older than a failover or the restore of a backup, where
@@ -273,9 +273,8 @@ export class PayoutQueue extends Context.Service<
     readonly cancel: (reference: string, options?: StepOptions) => Steering
     /**
      * Deletes the personal data of a payout that is posted, paid, failed, returned, refused or cancelled at once: its request and its
-     * payee. Its reference, amount, state and history
-     * stay. A refused one cannot be sent any more. A later submit of the reference with the same amount is the same
-     * payout, whatever else it asks for. A second `forget` changes nothing.
+     * payee. Its reference, amount, state and history stay. A refused one cannot be sent any more. A later submit of the reference with
+     * the same amount is the same payout, whatever else it asks for. A second `forget` changes nothing.
      */
     readonly forget: (reference: string, options?: StepOptions) => Steering
     /**

@@ -17,10 +17,11 @@ export interface Conditions {
 }
 
 /**
- * Changes a row, with its entry of the history and the status that is handed out, if it is, and returns it; `undefined` where another process changed it first. `where` is
- * one more condition. With `dueIn`, in milliseconds, nobody has taken it then, and it is due after that time. With `cap` its
- * amount is added to the sum of today, and is `Capped` where that would exceed the cap. A row that counts no more is subtracted from the sum of its day. On PostgreSQL all of it is one statement, since a process that is suspended
- * between two statements would hold the locks of the row and of the sum, which all workers share.
+ * Changes a row, with its entry of the history and the status that is handed out, if it is, and returns it; `undefined` where another
+ * process changed it first. `where` is one more condition. With `dueIn`, in milliseconds, nobody has taken it then, and it is due after
+ * that time. With `cap` its amount is added to the sum of today, and is `Capped` where that would exceed the cap. A row that counts no
+ * more is subtracted from the sum of its day. On PostgreSQL all of it is one statement, since a process that is suspended between two
+ * statements would hold the locks of the row and of the sum, which all workers share.
  */
 export const makeUpdate = (parts: StoreParts) => {
   const { accounts, due, insertEntry, isPg, nothing, ofAccount, payouts, sql, states, transaction } = parts

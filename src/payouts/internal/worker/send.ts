@@ -1,6 +1,6 @@
 /**
- * Sends one payout that was taken: commits its mark (`mark.ts`), sends its request, stores the answer, and says when it is tried again. A process may end between any two steps, and another one then takes the
- * payout and starts from the first step.
+ * Sends one payout that was taken: commits its mark (`mark.ts`), sends its request, stores the answer, and says when it is tried again.
+ * A process may end between any two steps, and another one then takes the payout and starts from the first step.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
